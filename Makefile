@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The front door; Meson and Ninja do the work. `make demo` and `make test`
+# install what is missing (Debian, as root or with sudo) and build first.
+BUILD ?= build
+PREFIX ?= /usr/local
+LLVM := $(shell cat .llvm-version)
+export CC := clang-$(LLVM)
+export CXX := clang++-$(LLVM)
+
+.PHONY: all deps demo test bench test-real install clean format
+all: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+$(BUILD)/build.ninja: | deps
+	meson setup $(BUILD) --prefix=$(PREFIX)
+
+deps:
+	@scripts/install-deps
+
+demo: all
+	@scripts/demo $(BUILD)
+
+test: all
+	@scripts/test $(BUILD)
+
+bench: all
+	@bench/run $(BUILD)
+
+test-real: all
+	@scripts/test-real $(BUILD)
+
+install: all
+	meson configure $(BUILD) --prefix=$(PREFIX)
+	DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+
+format:
+	git ls-files '*.c' '*.h' '*.cc' | xargs clang-format-$(LLVM) -i
+
+clean:
+	rm -rf $(BUILD) build-*

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The contract between compiled code and the runtime: what the pass emits into
+ * a program, and what the runtime promises in return. Everything here is
+ * versioned by ATOMSAN_ABI_VERSION; a module that was compiled against another
+ * version is refused by name when it registers, never silently misread.
+ *
+ * Two tables travel in every instrumented module, one entry per program place:
+ *
+ *   section atomsan_sites   struct atomsan_site       an access, or a call that the runtime watches
+ *   section atomsan_fns     struct atomsan_function   a function whose entry and exit are marked
+ *   section atomsan_str     NUL-terminated strings that both tables point into
+ *   section atomsan_bc      pristine bitcode, see struct atomsan_bitcode
+ *
+ * String fields are 32-bit distances from the field itself to the string (0:
+ * none), so that a position-independent executable needs no start-up
+ * relocations for them. An entry's number is its index in the section, plus
+ * the module's first number, which the runtime hands out.
+ */
+#ifndef ATOMSAN_ABI_HOOKS_H
+#define ATOMSAN_ABI_HOOKS_H
+
+#include <stdint.h>
+
+#define ATOMSAN_ABI_VERSION 1
+
+/* What an access does. The values are part of the trace format. */
+enum atomsan_access {
+	ATOMSAN_READ = 0,
+	ATOMSAN_WRITE = 1,
+	ATOMSAN_ATOMIC_LOAD = 2,
+	ATOMSAN_ATOMIC_STORE = 3,
+	ATOMSAN_ATOMIC_RMW = 4, /* a compare-exchange that failed is recorded as a load */
+	ATOMSAN_FENCE = 5,
+	ATOMSAN_CALL = 6,   /* a call of a function that the runtime interposes */
+	ATOMSAN_OBJECT = 7, /* a stack object whose address leaves its function */
+};
+
+/* How the base object of an access is found, as far as the function shows. */
+enum atomsan_base {
+	ATOMSAN_BASE_UNKNOWN = 0,
+	ATOMSAN_BASE_GLOBAL = 1,   /* base names the variable */
+	ATOMSAN_BASE_RECEIVER = 2, /* through the function's receiver */
+	ATOMSAN_BASE_PARAM = 3,    /* through another parameter; base names it */
+	ATOMSAN_BASE_LOCAL = 4,    /* a local object; base names it */
+	ATOMSAN_BASE_MEMBER = 5,   /* through a pointer loaded from a member; base is "type.member" */
+	ATOMSAN_BASE_LOADED = 6,   /* through a pointer loaded from somewhere else */
+	ATOMSAN_BASE_CALL = 7,     /* through a call's result; base names the callee */
+};
+
+/* C11 memory orders; 0 for a plain access. */
+enum atomsan_order {
+	ATOMSAN_PLAIN = 0,
+	ATOMSAN_RELAXED = 1,
+	ATOMSAN_CONSUME = 2,
+	ATOMSAN_ACQUIRE = 3,
+	ATOMSAN_RELEASE = 4,
+	ATOMSAN_ACQ_REL = 5,
+	ATOMSAN_SEQ_CST = 6,
+};
+
+enum atomsan_site_flag {
+	ATOMSAN_SITE_VOLATILE = 1,
+	ATOMSAN_SITE_BITFIELD = 2,
+	ATOMSAN_SITE_RANGE = 4,  /* size varies: the event carries the length */
+	ATOMSAN_SITE_MEMBER = 8, /* the source accesses a struct member here, named or not */
+	ATOMSAN_SITE_ARRAY = 16, /* an element of an array, perhaps inside a member */
+};
+
+struct atomsan_site {
+	int32_t function; /* name as the source has it */
+	int32_t file;
+	int32_t type;   /* struct, class or union tag; none for plain scalars */
+	int32_t member; /* path inside type, e.g. "limits.max" */
+	int32_t base;
+	uint32_t line;
+	uint16_t column;
+	uint16_t size; /* bytes; 0 with ATOMSAN_SITE_RANGE */
+	uint8_t kind;  /* enum atomsan_access */
+	uint8_t order; /* enum atomsan_order */
+	uint8_t base_kind;
+	uint8_t flags;
+};
+
+enum atomsan_function_flag {
+	ATOMSAN_FN_EXTERNAL = 1, /* external linkage */
+	ATOMSAN_FN_PRIVATE = 2,  /* C++ private or protected member */
+	ATOMSAN_FN_METHOD = 4,   /* C++ member function: the receiver is `this` */
+	ATOMSAN_FN_VARARGS = 8,
+	ATOMSAN_FN_ARTIFICIAL = 16, /* made by the compiler */
+	ATOMSAN_FN_CTOR = 32,
+	ATOMSAN_FN_DTOR = 64,
+};
+
+#define ATOMSAN_NO_RECEIVER 0xffff
+
+struct atomsan_function {
+	int32_t name;         /* as the source has it */
+	int32_t linkage_name; /* as the linker has it; none where it equals name */
+	int32_t file;
+	int32_t receiver_type; /* tag of the struct that the receiver points to */
+	uint32_t line;
+	uint16_t receiver;   /* parameter number, or ATOMSAN_NO_RECEIVER */
+	uint16_t flags;      /* enum atomsan_function_flag */
+	uint32_t asm_blocks; /* inline assembly that was not looked into */
+	uint32_t reserved;
+};
+
+/* One per translation unit, followed by `length` bytes of bitcode; the next
+ * one begins at the next multiple of 16. */
+#define ATOMSAN_BITCODE_MAGIC "atomsan\001"
+struct atomsan_bitcode {
+	char magic[8];
+	uint64_t length;
+};
+
+/*
+ * The shadow of one aligned 8-byte granule, one 64-bit cell per slot (a slot
+ * is shared by the threads whose number is equal modulo ATOMSAN_SLOTS):
+ *
+ *   63            26 25       16 15     8 7      0
+ *  | stamp of segment | sub      | written | read |
+ *
+ * `read` and `written` have one bit per byte of the granule. A cell says which
+ * bytes its thread has already recorded in the segment that the upper bits
+ * name; another thread's conflicting access clears the masks again. So an
+ * access whose cell holds its thread's segment and its bytes adds nothing to
+ * the trace: same thread, same segment, same bytes, same kind, and nobody
+ * interfered. A segment ends at every synchronisation operation, allocation and
+ * marked function boundary.
+ */
+#define ATOMSAN_SLOTS 4
+#define ATOMSAN_SEGMENT_SHIFT 16
+#define ATOMSAN_STAMP_SHIFT 26
+#define ATOMSAN_SEGMENT_MASK (~(uint64_t)0xffff)
+#define ATOMSAN_READ_BITS 0
+#define ATOMSAN_WRITE_BITS 8
+
+/* One open function. `low` and `top` of the thread tell which frames the trace
+ * has not heard of yet; an entry is written only when something happens inside. */
+struct atomsan_frame {
+	const struct atomsan_function *function;
+	const void *receiver;
+	uint64_t segment; /* the caller's, to go back to */
+};
+
+/*
+ * Per thread, read and written by inlined code. Initial-exec, so that it costs
+ * one %fs-relative operand. The static initial value means "off": shadow_mask 0
+ * leads every access to one cell that equals `segment`, so nothing is called.
+ */
+struct atomsan_thread {
+	uint64_t shadow_base;
+	uint64_t shadow_mask;
+	uint64_t segment;   /* upper bits as in a cell, lower 16 all ones; `fresh` when none yet */
+	uint64_t fresh;     /* what `segment` becomes at a boundary */
+	uint64_t last_sync; /* segments up to here are over */
+	struct atomsan_frame *top;
+	struct atomsan_frame *low; /* lowest top since the trace last heard of the stack */
+	struct atomsan_frame *limit;
+	const struct atomsan_site *at; /* the watched call under way, for interposers */
+};
+
+extern __thread struct atomsan_thread __atomsan_thread __attribute__((tls_model("initial-exec")));
+
+/*
+ * Called when the inlined comparison fails. They keep every register but the
+ * scratch one, vectors included, so that a loop around them stays tight.
+ */
+#if defined(__clang__)
+#define ATOMSAN_KEEPS_REGISTERS __attribute__((preserve_all))
+#else
+#define ATOMSAN_KEEPS_REGISTERS
+#endif
+
+#define ATOMSAN_HOOK void ATOMSAN_KEEPS_REGISTERS
+ATOMSAN_HOOK __atomsan_read1(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_read2(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_read4(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_read8(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_read16(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_write1(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_write2(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_write4(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_write8(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *site);
+
+/* Any length, any alignment. */
+ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_write_range(const void *p, uint64_t length, const struct atomsan_site *site);
+
+/* Lane i of a masked access lies at p + i * lane_size, if bit i of lanes is set. */
+ATOMSAN_HOOK __atomsan_read_lanes(const void *p, uint64_t lanes, uint64_t lane_size,
+				  const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_write_lanes(const void *p, uint64_t lanes, uint64_t lane_size,
+				   const struct atomsan_site *site);
+
+/* Around an atomic operation: between the two nobody else's atomic operation on
+ * the location goes through, so the stamp is the operation's place in the order.
+ * `wrote` is 0 for a load and for a compare-exchange that failed. */
+ATOMSAN_HOOK __atomsan_atomic_begin(const void *p);
+ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_fence(const struct atomsan_site *site);
+
+/* A stack object whose address leaves its function begins to live; it ends with the frame. */
+ATOMSAN_HOOK __atomsan_object(const void *p, uint64_t length, const struct atomsan_site *site);
+
+/* Registered by a constructor in every module (executable or shared object)
+ * that was linked with instrumented code; unregistered by its destructor. */
+struct atomsan_module {
+	uint32_t abi_version;
+	uint32_t flags;
+	const struct atomsan_site *sites_begin, *sites_end;
+	const struct atomsan_function *functions_begin, *functions_end;
+	const char *strings_begin, *strings_end;
+	struct atomsan_module *next; /* the runtime's */
+	uint64_t first_site;         /* the runtime's */
+	uint64_t first_function;     /* the runtime's */
+};
+void __atomsan_module_register(struct atomsan_module *module);
+void __atomsan_module_unregister(struct atomsan_module *module);
+
+_Static_assert(sizeof(struct atomsan_site) == 32, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_function) == 32, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_bitcode) == 16, "the pass writes this layout");
+
+#endif

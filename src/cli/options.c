@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Edits (insert, drop, replace) that turn a into b. */
+static int distance(const char *a, const char *b)
+{
+	enum { MAX = 63 };
+	int row[MAX + 1];
+	int na = (int)strlen(a), nb = (int)strlen(b);
+
+	if (na > MAX || nb > MAX)
+		return MAX;
+	for (int j = 0; j <= nb; j++)
+		row[j] = j;
+	for (int i = 1; i <= na; i++) {
+		int diagonal = row[0];
+
+		row[0] = i;
+		for (int j = 1; j <= nb; j++) {
+			int best = diagonal + (a[i - 1] != b[j - 1]);
+
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			diagonal = row[j];
+			row[j] = best;
+		}
+	}
+	return row[nb];
+}
+
+const char *cli_nearest(const char *word, const char *const *words)
+{
+	const char *best = NULL;
+	int least = 3;
+
+	for (; *words; words++) {
+		int d = distance(word, *words);
+
+		if (d < least && d < (int)strlen(*words)) {
+			least = d;
+			best = *words;
+		}
+	}
+	return best;
+}
+
+static const struct cli_option *find(const struct cli_option *options, const char *arg, size_t length)
+{
+	for (; options->name; options++)
+		if (strlen(options->name) == length && !strncmp(options->name, arg, length))
+			return options;
+	return NULL;
+}
+
+static int unknown(const struct verb *verb, const struct cli_option *options, const char *arg)
+{
+	const char *names[64];
+	const char *near;
+	int n = 0;
+
+	for (; options->name && n < 63; options++)
+		names[n++] = options->name;
+	names[n] = NULL;
+	near = cli_nearest(arg, names);
+	if (near)
+		cli_failf(verb, "there is no option '%s'; did you mean '%s'?", arg, near);
+	else
+		cli_failf(verb, "there is no option '%s'; 'atomsan %s -h' lists them", arg, verb->name);
+	return -1;
+}
+
+int cli_options(const struct verb *verb, int argc, char **argv, const struct cli_option *options)
+{
+	int i;
+
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		const char *arg = argv[i];
+		const char *equals = arg[1] == '-' ? strchr(arg, '=') : NULL;
+		size_t length = equals ? (size_t)(equals - arg) : strlen(arg);
+		const struct cli_option *option;
+
+		if (!strcmp(arg, "--"))
+			return i + 1;
+		if (!strcmp(arg, "-h") || !strcmp(arg, "--help")) {
+			cli_help(verb);
+			return -2;
+		}
+		option = find(options, arg, length);
+		if (!option)
+			return unknown(verb, options, arg);
+		if (option->flag)
+			*option->flag = 1;
+		if (!option->text) {
+			if (!equals)
+				continue;
+			cli_failf(verb, "option '%s' takes no value", option->name);
+			return -1;
+		}
+		if (equals) {
+			*option->text = equals + 1;
+		} else if (i + 1 < argc) {
+			*option->text = argv[++i];
+		} else {
+			cli_failf(verb, "option '%s' needs a value", option->name);
+			return -1;
+		}
+	}
+	return i;
+}
