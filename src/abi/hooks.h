@@ -150,7 +150,7 @@ struct atomsan_frame {
  * leads every access to one cell that equals `segment`, so nothing is called.
  */
 struct atomsan_thread {
-	uint64_t shadow_base;
+	char *shadow_base;
 	uint64_t shadow_mask;
 	uint64_t segment;   /* upper bits as in a cell, lower 16 all ones; `fresh` when none yet */
 	uint64_t fresh;     /* what `segment` becomes at a boundary */

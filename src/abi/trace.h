@@ -23,11 +23,16 @@
  *   TRACE_ACCESS    1      site                     accessed
  *   TRACE_STAMPED   2      site                     accessed; word 1 is the stamp
  *   TRACE_ENTER     1      function                 receiver, 0 if none
- *   TRACE_EXIT      1      frames left, at least 1  0
+ *   TRACE_EXIT      1      frames left; 0: nothing, 0
+ *                          a place given up
  *   TRACE_OP        2      low 8: enum trace_op,    object; word 1: stamp << 20 | site,
  *                          high 9: its flags        site TRACE_NO_SITE if not known
- *   TRACE_PREFIX    1      low 2: enum trace_prefix payload, 44 bits; belongs to the next
- *                                                   event that is no prefix
+ *   TRACE_PREFIX    1      low 2: enum trace_prefix,  payload, low 44 bits; belongs to the
+ *                          high 15: payload's high  next event that is no prefix
+ *
+ * An access whose site is of kind ATOMSAN_OBJECT touches nothing: a stack
+ * object begins to live there, and ends with its function's frame. A site with
+ * ATOMSAN_SITE_RANGE has its length in a TRACE_PREFIX_VALUE.
  *
  * An id or a site that does not fit is written as all ones, with a
  * TRACE_PREFIX_SITE before the event. The upper bits of an address come from
@@ -131,7 +136,6 @@ enum trace_prefix {
 	X(61, FREE, "free", "block", "-", "-")                                           \
 	X(62, MAP, "map", "start", "size", "-")                                          \
 	X(63, UNMAP, "unmap", "start", "size", "-")                                      \
-	X(64, OBJECT, "object", "stack object", "size", "-")                             \
 	/* the process */                                                                \
 	X(70, FORK, "fork", "-", "child's pid", "-")                                     \
 	X(71, EXEC, "exec", "-", "-", "-")                                               \

@@ -48,6 +48,8 @@ void rt_options_read(const char *text);
 
 /* %s %d (int64_t) %u (uint64_t) %x (uint64_t) only; a newline is added. */
 void rt_say(const char *format, ...);
+/* The pattern with %p replaced by the process id. */
+void rt_path(char *to, uint64_t room, const char *pattern);
 
 /* ---- threads (thread.c) ---- */
 
@@ -56,14 +58,16 @@ enum { RT_NO_THREAD = 0xffffffff };
 /* What a thread has beyond the part that inlined code sees. */
 struct rt_thread {
 	uint32_t number; /* RT_NO_THREAD: not met, nothing is recorded */
-	uint32_t slot;
+	uint32_t slot;   /* of the shadow */
 	/* Event buffer: room is taken by moving `next`, one instruction, so that a
 	 * signal handler that records lands behind the interrupted event. */
 	uint64_t next; /* address of the next free word */
 	uint64_t end;
 	struct trace_block *block;
 	uint32_t sequence;             /* of the block */
-	uint32_t switching;            /* a block switch is under way */
+	uint32_t writing;              /* depth of writers under way: more than one in a signal handler */
+	uint32_t flushing;             /* frames are being written */
+	uint32_t sub;                  /* segments begun since `stamp` */
 	uint64_t stamp;                /* latest that this thread drew */
 	struct atomsan_frame *written; /* frames below are in the trace */
 	struct atomsan_frame *frames;
@@ -72,7 +76,6 @@ struct rt_thread {
 	const struct atomsan_site *spin_site;
 	uint64_t spin_version;
 	uint64_t spin_next; /* `next` right after it was recorded */
-	uint32_t *stripe;   /* the atomic stripe that this thread holds, or NULL */
 	int inside;         /* depth of runtime code that calls into libc: interposers pass through */
 };
 extern __thread struct rt_thread rt_self __attribute__((tls_model("initial-exec")));
@@ -90,6 +93,8 @@ uint32_t rt_thread_number(void);
 /* First thing in a new thread: buffers, frames, START event. Last thing: END event, buffers given back. */
 void rt_thread_begin(uint32_t number, uint32_t parent);
 void rt_thread_end(void);
+/* In a forked child: as if this process had never had threads. */
+void rt_thread_forget(void);
 
 /* ---- recording (record.c) ---- */
 
@@ -118,10 +123,62 @@ void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_s
 
 void rt_count(enum trace_counter counter);
 
-/* ---- the trace file (record.c) ---- */
+/* ---- modules (module.c) ---- */
 
+/* A part of the number space: entries of one module's table. */
+struct rt_table {
+	uint64_t begin, length; /* addresses; length 0: unloaded */
+	uint64_t first;         /* global number of the first entry; numbers begin at 1 */
+};
+/* The executable's, looked at first. */
+extern struct rt_table rt_main_sites, rt_main_functions;
+uint64_t rt_module_find_site(uint64_t address) ATOMSAN_KEEPS_REGISTERS;
+uint64_t rt_module_find_function(uint64_t address) ATOMSAN_KEEPS_REGISTERS;
+
+/* Global numbers; 0 for what no registered module has. */
+static inline uint64_t rt_module_site(const struct atomsan_site *site)
+{
+	uint64_t distance = (uint64_t)site - rt_main_sites.begin;
+
+	if (likely(distance < rt_main_sites.length))
+		return distance / sizeof *site + rt_main_sites.first;
+	return rt_module_find_site((uint64_t)site);
+}
+
+static inline uint64_t rt_module_function(const struct atomsan_function *function)
+{
+	uint64_t distance = (uint64_t)function - rt_main_functions.begin;
+
+	if (likely(distance < rt_main_functions.length))
+		return distance / sizeof *function + rt_main_functions.first;
+	return rt_module_find_function((uint64_t)function);
+}
+
+void rt_module_executable(void);   /* register the one that the runtime is linked into */
+void rt_module_write_all(void);    /* into a trace just opened */
+void rt_module_count_unseen(void); /* loaded, and not compiled with atomsan */
+
+/* ---- the trace file (file.c) ---- */
+
+/* The open trace's header, mapped; a stand-in in memory while there is none. */
+extern struct trace_header *rt_header;
 void rt_record_open(const char *path, int argc, char **argv, char **envp);
 void rt_record_finish(int wait_status); /* mark finished; recording goes on until the process is gone */
 void rt_record_fork_child(void);        /* leave the parent's trace alone; begin one of our own, or none */
+
+/* Are all mappings far enough apart for the shadow's folding? */
+bool rt_record_regions_apart(void);
+
+/* The calling thread's next block, bigger each time. False: recording has ended. */
+bool rt_file_next_block(void) ATOMSAN_KEEPS_REGISTERS;
+/* Metadata of any length, in as many blocks as it takes. Pieces are written one after the other. */
+struct rt_piece {
+	const void *bytes;
+	uint64_t length;
+};
+void rt_file_meta(enum trace_meta kind, const struct rt_piece *pieces, int count);
+
+/* Stop doing anything in this thread from here on. */
+void rt_thread_off(void) ATOMSAN_KEEPS_REGISTERS;
 
 #endif

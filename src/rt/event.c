@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "rt/event_inl.h"
+
+static uint64_t prefix_word(enum trace_prefix prefix, uint64_t payload)
+{
+	uint64_t high = payload >> TRACE_ADDRESS_BITS & 0x7fff;
+
+	return event_word(TRACE_PREFIX, high << 2 | prefix, payload & SHADOW_FOLD);
+}
+
+uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
+{
+	bool op = event->kind == TRACE_OP;
+	bool stamped = op || event->stamped;
+	uint64_t most = op ? TRACE_OP_SITE_MAX : TRACE_ID_MAX;
+	bool wide = event->number >= most;
+	bool far = !event_region_known(event->address);
+	uint64_t prefixes = (uint64_t)event->has_value + event->has_other + wide + far;
+	uint64_t words = prefixes + 1 + stamped;
+	uint64_t number = wide ? most : event->number;
+	uint64_t stamp = 0, first;
+	uint64_t *p;
+
+	event_begin();
+	p = stamped ? event_take_stamped(words, &stamp) : event_take(words);
+	if (!p) {
+		event_end();
+		return 0;
+	}
+	if (op)
+		p[words - 1] = stamp << TRACE_OP_SITE_BITS | number;
+	else if (stamped)
+		p[words - 1] = stamp;
+	first = event_word(op        ? TRACE_OP
+			   : stamped ? TRACE_STAMPED
+				     : event->kind,
+			   op ? event->op | event->flags << TRACE_OP_BITS : number,
+			   event->address & SHADOW_FOLD);
+	p += prefixes;
+	event_store(p, first);
+	if (far) {
+		event_store(--p, prefix_word(TRACE_PREFIX_REGION, event->address >> TRACE_ADDRESS_BITS));
+		rt_count(TRACE_COUNT_NO_REGION);
+	}
+	if (wide)
+		event_store(--p, prefix_word(TRACE_PREFIX_SITE, event->number));
+	if (event->has_other)
+		event_store(--p, prefix_word(TRACE_PREFIX_OTHER, event->other));
+	if (event->has_value)
+		event_store(--p, prefix_word(TRACE_PREFIX_VALUE, event->value));
+	event_end();
+	return stamp;
+}
+
+void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
+{
+	struct atomsan_frame *top = __atomsan_thread.top, *low = __atomsan_thread.low;
+
+	/* A handler that interrupts this does without its frames. */
+	if (rt_self.flushing)
+		return;
+	rt_self.flushing = 1;
+	__asm__ volatile("" ::: "memory");
+	while (low < rt_self.written) {
+		uint64_t left = (uint64_t)(rt_self.written - low);
+		uint64_t *p;
+
+		if (left > TRACE_ID_MAX)
+			left = TRACE_ID_MAX;
+		event_begin();
+		p = event_take(1);
+		if (p)
+			event_store(p, event_word(TRACE_EXIT, left, 0));
+		event_end();
+		rt_self.written -= left;
+	}
+	for (; rt_self.written < top; rt_self.written++) {
+		const struct atomsan_frame *frame = rt_self.written;
+		struct event event = {
+			.kind = TRACE_ENTER,
+			.number = rt_module_function(frame->function),
+			.address = (uint64_t)frame->receiver,
+		};
+
+		event_write(&event);
+	}
+	__atomsan_thread.low = top;
+	__asm__ volatile("" ::: "memory");
+	rt_self.flushing = 0;
+}
+
+/* End the segment: nothing recorded so far speaks for what comes. */
+static void end_segment(uint64_t stamp)
+{
+	__atomsan_thread.last_sync = event_segment(rt_self.stamp, rt_self.sub);
+	event_new_floor(stamp);
+	__atomsan_thread.segment = __atomsan_thread.fresh;
+}
+
+static void record_op(struct event *event, const struct atomsan_site *site)
+{
+	uint64_t stamp;
+
+	if (!rt_on())
+		return;
+	event->kind = TRACE_OP;
+	event->number = site ? rt_module_site(site) : TRACE_NO_SITE;
+	event_frames();
+	stamp = event_write(event);
+	if (stamp)
+		end_segment(stamp);
+}
+
+void rt_op(enum trace_op op, unsigned flags, const void *object, const struct atomsan_site *site)
+{
+	struct event event = {.op = op, .flags = flags, .address = (uint64_t)object};
+
+	record_op(&event, site);
+}
+
+void rt_op_value(enum trace_op op, unsigned flags, const void *object, uint64_t value,
+		 const struct atomsan_site *site)
+{
+	struct event event = {
+		.op = op, .flags = flags, .address = (uint64_t)object, .has_value = true, .value = value};
+
+	record_op(&event, site);
+}
+
+void rt_op_values(enum trace_op op, unsigned flags, const void *object, uint64_t value, uint64_t other,
+		  const struct atomsan_site *site)
+{
+	struct event event = {.op = op,
+			      .flags = flags,
+			      .address = (uint64_t)object,
+			      .has_value = true,
+			      .value = value,
+			      .has_other = true,
+			      .other = other};
+
+	record_op(&event, site);
+}
+
+void rt_count(enum trace_counter counter)
+{
+	__atomic_fetch_add(&rt_header->counters[counter], 1, __ATOMIC_RELAXED);
+}

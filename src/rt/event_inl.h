@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Writing events into the thread's block. A signal handler may interrupt
+ * between any two instructions and write events of its own, so:
+ *
+ *   - room is taken by one xadd on rt_self.next; the handler's events land
+ *     behind the interrupted one;
+ *   - words are filled from the last to the first, and a first word that is
+ *     not zero means complete;
+ *   - a stamp is drawn after the room was taken, and if anybody took room
+ *     meanwhile, the place is given up (EVENT_NOTHING) and taken anew, so
+ *     that stamps grow along a thread's events;
+ *   - while rt_self.writing is above one, no block is unmapped.
+ */
+#ifndef ATOMSAN_RT_EVENT_INL_H
+#define ATOMSAN_RT_EVENT_INL_H
+
+#include "rt/rt.h"
+#include "rt/shadow.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+#define EVENT_NOTHING ((uint64_t)TRACE_EXIT)
+
+INLINE uint64_t event_word(enum trace_event_kind kind, uint64_t id, uint64_t address)
+{
+	return (uint64_t)kind | id << TRACE_ID_SHIFT | address << TRACE_ADDRESS_SHIFT;
+}
+
+/* Does the header's table lead from the folded address back to the whole one? */
+INLINE bool event_region_known(uint64_t address)
+{
+	return rt_header->regions[address >> 40 & 15] == address >> TRACE_ADDRESS_BITS;
+}
+
+/* Room for so many words, or NULL when recording has ended. */
+INLINE uint64_t *event_take(uint64_t words)
+{
+	volatile struct rt_thread *self = &rt_self;
+
+	for (;;) {
+		uint64_t p = words * 8, begin, end;
+
+		__asm__ volatile("xaddq %0, %1" : "+r"(p), "+m"(rt_self.next) : : "memory", "cc");
+		/* A handler may have changed blocks since: begin and end must be of one block. */
+		do {
+			end = self->end;
+			begin = (uint64_t)self->block;
+		} while (unlikely(end != self->end));
+		if (likely(p + words * 8 <= end && p >= begin))
+			return (uint64_t *)p;
+		if (!rt_file_next_block())
+			return NULL;
+	}
+}
+
+INLINE uint64_t event_draw_stamp(void)
+{
+	return __atomic_fetch_add(&rt_header->next_stamp, 1, __ATOMIC_ACQ_REL);
+}
+
+/* Room and a stamp that is larger than that of any event before the room. */
+INLINE uint64_t *event_take_stamped(uint64_t words, uint64_t *stamp)
+{
+	for (;;) {
+		uint64_t *p = event_take(words);
+
+		if (!p)
+			return NULL;
+		*stamp = event_draw_stamp();
+		if (likely(*(volatile uint64_t *)&rt_self.next == (uint64_t)(p + words)))
+			return p;
+		for (uint64_t i = words; i--;)
+			p[i] = EVENT_NOTHING;
+	}
+}
+
+INLINE void event_begin(void)
+{
+	(*(volatile uint32_t *)&rt_self.writing)++;
+}
+
+INLINE void event_end(void)
+{
+	(*(volatile uint32_t *)&rt_self.writing)--;
+}
+
+INLINE void event_store(uint64_t *p, uint64_t word)
+{
+	__atomic_store_n(p, word, __ATOMIC_RELEASE);
+}
+
+/* A segment number from a stamp and the count of segments since. */
+INLINE uint64_t event_segment(uint64_t stamp, uint64_t sub)
+{
+	return stamp << ATOMSAN_STAMP_SHIFT | sub << ATOMSAN_SEGMENT_SHIFT | 0xffff;
+}
+
+/* The thread drew a stamp: what it does from here on comes after it. */
+INLINE void event_new_floor(uint64_t stamp)
+{
+	rt_self.stamp = stamp;
+	rt_self.sub = 0;
+}
+
+/* Bring the trace up to date with the functions entered and left. */
+void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS;
+
+INLINE void event_frames(void)
+{
+	if (unlikely(__atomsan_thread.low != rt_self.written || __atomsan_thread.top != rt_self.written))
+		event_write_frames();
+}
+
+/* The general writer, for everything that is not a plain access with a small number. */
+struct event {
+	enum trace_event_kind kind; /* TRACE_ACCESS, TRACE_ENTER or TRACE_OP */
+	bool stamped;               /* an access that needs a new stamp */
+	bool has_value, has_other;
+	unsigned op, flags;
+	uint64_t number; /* site or function */
+	uint64_t address;
+	uint64_t value, other;
+};
+/* Returns the stamp drawn, if one was. */
+uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS;
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The trace file while the program runs: header and blocks are shared mappings,
+ * so the kernel keeps what was written however the process ends. Room on disk
+ * is reserved before a block is mapped (a store into a hole of a full disk
+ * would be a SIGBUS for the program).
+ */
+#include "rt/rt.h"
+#include "rt/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/mman.h>
+#include <sys/statfs.h>
+#include <time.h>
+
+bool rt_recording;
+
+static struct trace_header stand_in;
+struct trace_header *rt_header = &stand_in;
+
+static int file = -1;
+static char file_path[1024];
+/* What a forked child's own trace begins with; the program may change its copies. */
+static int saved_argc;
+static char **saved_argv, **saved_envp;
+
+enum { FIRST_BLOCK = TRACE_PAGE, LAST_BLOCK = 1 << 20, GROWTH = 4 };
+
+static void stop(const char *why)
+{
+	bool was = __atomic_exchange_n(&rt_recording, false, __ATOMIC_ACQ_REL);
+
+	if (!was)
+		return;
+	rt_count(TRACE_COUNT_DROPPED);
+	rt_header->state = TRACE_STOPPED;
+	rt_say("recording stopped: %s; the program goes on, %s holds what was seen so far", why, file_path);
+}
+
+/* Why the trace may not grow by `length` more bytes, or NULL. */
+static const char *no_room(uint64_t length)
+{
+	struct statfs disk;
+	uint64_t size = rt_header->next_page * TRACE_PAGE + length;
+
+	if (rt_options.max_size && size > rt_options.max_size << 20)
+		return "the trace has reached max_size";
+	if (!sys_failed(sys2(fstatfs, file, &disk)) &&
+	    (uint64_t)disk.f_bavail * (uint64_t)disk.f_bsize < (rt_options.keep_free << 20) + length)
+		return "the disk is nearly full (keep_free)";
+	return NULL;
+}
+
+/* Take `length` bytes at the end of the file. 0: recording has stopped. */
+static uint64_t reserve(uint64_t length)
+{
+	const char *why = no_room(length);
+	uint64_t offset;
+	long failed;
+
+	if (why) {
+		stop(why);
+		return 0;
+	}
+	offset =
+		__atomic_fetch_add(&rt_header->next_page, length / TRACE_PAGE, __ATOMIC_ACQ_REL) * TRACE_PAGE;
+	failed = sys4(fallocate, file, 0, offset, length);
+	if (failed == -EOPNOTSUPP || failed == -ENOSYS || failed == -EINTR) {
+		/* Writing a zero to each page is what fallocate would have saved. */
+		static const char zero[1];
+
+		failed = 0;
+		for (uint64_t page = 0; page < length && failed >= 0; page += TRACE_PAGE)
+			failed = sys4(pwrite64, file, zero, 1, offset + page + TRACE_PAGE - 1);
+	}
+	if (failed < 0) {
+		stop(failed == -ENOSPC  ? "the disk is full"
+		     : failed == -EFBIG ? "the file size limit (ulimit -f) is reached"
+					: "the trace cannot grow");
+		return 0;
+	}
+	return offset;
+}
+
+bool rt_file_next_block(void) ATOMSAN_KEEPS_REGISTERS
+{
+	uint64_t all = ~0ull, before = 0, length, offset;
+	struct trace_block *old = rt_self.block;
+	uint64_t old_length = old ? old->length : 0;
+	struct trace_block *block;
+	bool done = false;
+
+	/* A handler must not find the thread between two blocks. */
+	sys4(rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, 8);
+	if (rt_self.next <= rt_self.end) {
+		done = true; /* a handler came first */
+		goto out;
+	}
+	length = old ? old_length * GROWTH : FIRST_BLOCK;
+	if (length > LAST_BLOCK)
+		length = LAST_BLOCK;
+	if (!rt_recording || !(offset = reserve(length)))
+		goto out;
+	block = (struct trace_block *)sys6(mmap, 0, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset);
+	if (sys_failed(block)) {
+		stop("the trace cannot be mapped");
+		goto out;
+	}
+#ifdef MADV_POPULATE_WRITE
+	/* One call instead of a fault per page; where it fails the faults come. */
+	if (length > FIRST_BLOCK)
+		sys3(madvise, block, length, MADV_POPULATE_WRITE);
+#endif
+	block->kind = TRACE_BLOCK_EVENTS;
+	block->length = (uint32_t)length;
+	block->owner = rt_self.number;
+	block->sequence = rt_self.sequence++;
+	__atomic_store_n(&block->magic, TRACE_BLOCK_MAGIC, __ATOMIC_RELEASE);
+	rt_self.block = block;
+	rt_self.next = (uint64_t)(block + 1);
+	rt_self.end = (uint64_t)block + length;
+	/* An interrupted writer may still have a place in the old block. */
+	if (old && rt_self.writing <= 1)
+		sys2(munmap, old, old_length);
+	done = true;
+out:
+	sys4(rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8);
+	if (!done)
+		rt_thread_off();
+	return done;
+}
+
+void rt_file_meta(enum trace_meta kind, const struct rt_piece *pieces, int count)
+{
+	static uint32_t items[16];
+	uint32_t item = __atomic_fetch_add(&items[kind], 1, __ATOMIC_RELAXED);
+	uint64_t left = 0, at = 0;
+	int piece = 0;
+
+	for (int i = 0; i < count; i++)
+		left += pieces[i].length;
+	for (uint32_t sequence = 0; left || !sequence; sequence++) {
+		struct trace_block header = {.magic = TRACE_BLOCK_MAGIC,
+					     .kind = TRACE_BLOCK_META,
+					     .owner = kind,
+					     .sequence = sequence,
+					     .item = item};
+		uint64_t most = TRACE_MAX_BLOCK - sizeof header, payload = left < most ? left : most;
+		uint64_t length = (payload + sizeof header + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+		uint64_t offset = reserve(length), to = offset + sizeof header;
+
+		if (!offset)
+			return;
+		header.length = (uint32_t)length;
+		header.payload = (uint32_t)payload;
+		left -= payload;
+		while (payload) {
+			uint64_t n = pieces[piece].length - at;
+			long wrote;
+
+			if (n > payload)
+				n = payload;
+			wrote = n ? sys4(pwrite64, file, (const char *)pieces[piece].bytes + at, n, to) : 0;
+			if (wrote < 0 && wrote != -EINTR) {
+				stop("the trace cannot be written");
+				return;
+			}
+			wrote = wrote < 0 ? 0 : wrote;
+			payload -= (uint64_t)wrote;
+			to += (uint64_t)wrote;
+			at += (uint64_t)wrote;
+			if (at == pieces[piece].length) {
+				piece++;
+				at = 0;
+			}
+		}
+		sys4(pwrite64, file, &header, sizeof header, offset);
+	}
+}
+
+static uint64_t text_length(const char *text)
+{
+	uint64_t n = 0;
+
+	while (text[n])
+		n++;
+	return n;
+}
+
+static void meta_text(enum trace_meta kind, const char *text)
+{
+	struct rt_piece piece = {text, text_length(text)};
+
+	rt_file_meta(kind, &piece, 1);
+}
+
+/* argv or environ: the strings with their NULs, through a buffer of pieces. */
+static void meta_list(enum trace_meta kind, char **list, int count)
+{
+	enum { MOST = 512 };
+	static struct rt_piece pieces[MOST];
+	int n = 0;
+
+	for (; n < count && n < MOST && list[n]; n++)
+		pieces[n] = (struct rt_piece){list[n], text_length(list[n]) + 1};
+	rt_file_meta(kind, pieces, n);
+}
+
+/* Upper address bits by what is mapped right now; false if two regions fold onto each other. */
+static bool find_regions(uint64_t *regions)
+{
+	char buffer[8192];
+	uint64_t address = 0;
+	bool known[16] = {false}, begin = true;
+	long fd = sys3(open, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), n;
+
+	/* Where Linux puts things, for what is mapped later or if /proc is not there. */
+	for (unsigned i = 0; i < 16; i++)
+		regions[i] = i < 2 ? 0 : i < 8 ? 5 : 7;
+	if (sys_failed(fd))
+		return true;
+	while ((n = sys3(read, fd, buffer, sizeof buffer)) > 0) {
+		for (long i = 0; i < n; i++) {
+			char c = buffer[i];
+
+			if (c == '\n') {
+				begin = true;
+				address = 0;
+			} else if (begin && c == '-') {
+				unsigned at = address >> 40 & 15;
+
+				begin = false;
+				/* Our own shadow, and the kernel's page, are not the program's. */
+				if ((address >= 0x100000000000ull && address < 0x520000000000ull) ||
+				    address >> 47)
+					continue;
+				if (known[at] && regions[at] != address >> TRACE_ADDRESS_BITS) {
+					sys1(close, fd);
+					return false;
+				}
+				known[at] = true;
+				regions[at] = address >> TRACE_ADDRESS_BITS;
+			} else if (begin) {
+				address = address << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+			}
+		}
+	}
+	sys1(close, fd);
+	return true;
+}
+
+bool rt_record_regions_apart(void)
+{
+	uint64_t regions[16];
+
+	return find_regions(regions);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t = {0, 0};
+
+	sys2(clock_gettime, CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* A child's or an exec'ed program's trace must not overwrite ours. */
+static long create(const char *pattern)
+{
+	char wanted[900];
+	long fd;
+
+	rt_path(wanted, sizeof wanted, pattern);
+	rt_path(file_path, sizeof file_path, pattern);
+	fd = sys3(open, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	for (unsigned n = 0; fd == -EEXIST && n < 100; n++) {
+		uint64_t end = text_length(wanted);
+		uint64_t numbers[2] = {(uint64_t)sys0(getpid), n};
+
+		for (uint64_t i = 0; i <= end; i++)
+			file_path[i] = wanted[i];
+		for (int k = 0; k < (n ? 2 : 1); k++) {
+			char digits[24];
+			unsigned count = 0;
+
+			for (uint64_t v = numbers[k]; v || !count; v /= 10)
+				digits[count++] = (char)('0' + v % 10);
+			file_path[end++] = '.';
+			while (count)
+				file_path[end++] = digits[--count];
+		}
+		file_path[end] = 0;
+		fd = sys3(open, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	}
+	return fd;
+}
+
+/* High, so that programs that count on low descriptors find them. */
+static int out_of_the_way(int fd)
+{
+	long high = sys3(fcntl, fd, F_DUPFD_CLOEXEC, 512);
+
+	if (sys_failed(high))
+		return fd;
+	sys1(close, fd);
+	return (int)high;
+}
+
+void rt_record_open(const char *pattern, int argc, char **argv, char **envp)
+{
+	struct trace_header *header;
+	char cwd[4096];
+	int variables = 0;
+	long fd = create(pattern);
+
+	if (sys_failed(fd)) {
+		rt_say("cannot create the trace %s (error %d); the program runs unrecorded", file_path,
+		       (int64_t)-fd);
+		return;
+	}
+	file = out_of_the_way((int)fd);
+	if (sys_failed(sys4(fallocate, file, 0, 0, TRACE_PAGE)))
+		sys2(ftruncate, file, TRACE_PAGE);
+	header =
+		(struct trace_header *)sys6(mmap, 0, TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (sys_failed(header)) {
+		rt_say("cannot map the trace %s; the program runs unrecorded", file_path);
+		sys1(close, file);
+		file = -1;
+		return;
+	}
+	header->version = TRACE_VERSION;
+	header->header_size = sizeof *header;
+	header->state = TRACE_RUNNING;
+	header->flags = rt_options.filter ? 0 : TRACE_UNFILTERED;
+	header->next_page = 1;
+	header->next_stamp = 1;
+	header->start_time_ns = now();
+	header->seed = rt_options.seed;
+	header->pid = (uint32_t)sys0(getpid);
+	header->parent_pid = (uint32_t)sys0(getppid);
+	find_regions(header->regions);
+	for (int i = 0; i < TRACE_COUNTER_COUNT; i++)
+		header->counters[i] = rt_header->counters[i];
+	for (int i = 0; i < 8; i++)
+		header->magic[i] = TRACE_MAGIC[i];
+	rt_header = header;
+	saved_argc = argc;
+	saved_argv = argv;
+	saved_envp = envp;
+	rt_recording = true;
+	meta_list(TRACE_META_ARGV, argv, argc);
+	while (envp[variables])
+		variables++;
+	meta_list(TRACE_META_ENVIRON, envp, variables);
+	if (!sys_failed(sys2(getcwd, cwd, sizeof cwd)))
+		meta_text(TRACE_META_CWD, cwd);
+	meta_text(TRACE_META_OPTIONS, file_path);
+	rt_module_write_all();
+	if (rt_options.verbosity)
+		rt_say("recording to %s", file_path);
+}
+
+void rt_record_finish(int wait_status)
+{
+	if (!rt_recording)
+		return;
+	rt_header->exit_status = wait_status;
+	rt_header->state = TRACE_FINISHED;
+}
+
+void rt_record_fork_child(void)
+{
+	struct trace_header *old = rt_header;
+
+	if (!rt_recording)
+		return;
+	rt_recording = false;
+	rt_header = &stand_in;
+	sys2(munmap, old, TRACE_PAGE);
+	sys1(close, file);
+	file = -1;
+	/* Only the forking thread lives on; its block is the parent's. */
+	if (rt_self.block)
+		sys2(munmap, rt_self.block, rt_self.end - (uint64_t)rt_self.block);
+	rt_thread_forget();
+	if (!rt_options.follow_fork) {
+		rt_thread_off();
+		return;
+	}
+	rt_record_open(*rt_options.record ? rt_options.record : file_path, saved_argc, saved_argv,
+		       saved_envp);
+	if (rt_recording)
+		rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
+}

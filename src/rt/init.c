@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Start and end of the runtime: before any constructor, after any destructor. */
+#include "rt/rt.h"
+#include "rt/shadow.h"
+#include "rt/sys.h"
+
+#include <stdlib.h>
+#include <sys/personality.h>
+#include <time.h>
+
+void rt_real_init(void);
+
+static const char *environment(char **envp, const char *name)
+{
+	for (; *envp; envp++) {
+		unsigned i = 0;
+
+		while (name[i] && (*envp)[i] == name[i])
+			i++;
+		if (!name[i] && (*envp)[i] == '=')
+			return *envp + i + 1;
+	}
+	return NULL;
+}
+
+/* Registered first, so it runs last. */
+static void at_exit(int status, void *unused)
+{
+	rt_op_value(TRACE_OP_EXIT_PROCESS, 0, NULL, (uint64_t)(status & 0xff), NULL);
+	if (rt_recording)
+		rt_module_count_unseen();
+	rt_record_finish((status & 0xff) << 8);
+}
+
+/*
+ * With more randomisation than Linux has by default two mappings may lie so
+ * that the shadow cannot tell them apart. Starting over without it is the
+ * only cure, and invisible to the program.
+ */
+static void start_over_without_randomisation(char **argv, char **envp)
+{
+	long before = sys1(personality, 0xffffffff);
+
+	if (before < 0 || before & ADDR_NO_RANDOMIZE)
+		return;
+	if (sys_failed(sys1(personality, before | ADDR_NO_RANDOMIZE)))
+		return;
+	sys3(execve, "/proc/self/exe", argv, envp);
+}
+
+static void choose_seed(void)
+{
+	struct timespec t = {0, 0};
+
+	if (rt_options.seed)
+		return;
+	sys2(clock_gettime, CLOCK_REALTIME, &t);
+	rt_options.seed = ((uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec) ^ (uint64_t)sys0(getpid)
+											       << 32;
+}
+
+static void start(int argc, char **argv, char **envp)
+{
+	const char *options = environment(envp, "ATOMSAN_OPTIONS");
+
+	if (options)
+		rt_options_read(options);
+	choose_seed();
+	rt_real_init();
+	rt_module_executable();
+	if (*rt_options.record) {
+		if (!rt_record_regions_apart())
+			start_over_without_randomisation(argv, envp);
+		if (shadow_map())
+			rt_record_open(rt_options.record, argc, argv, envp);
+		else
+			rt_say("the shadow memory cannot be mapped (is the address space limited by ulimit "
+			       "-v, or "
+			       "vm.overcommit_memory 2?); the program runs unrecorded");
+	}
+	rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
+	on_exit(at_exit, NULL);
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) = start;
+
+EXPORT void __atomsan_unit_begin(void)
+{
+	rt_op(TRACE_OP_UNIT_BEGIN, 0, NULL, rt_take_site());
+}
+
+EXPORT void __atomsan_unit_end(void)
+{
+	rt_op(TRACE_OP_UNIT_END, 0, NULL, rt_take_site());
+}

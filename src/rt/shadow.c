@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "rt/shadow.h"
+
+#include "rt/sys.h"
+
+#include <sys/mman.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+bool shadow_map(void)
+{
+	const uint64_t length = SHADOW_END - SHADOW_CELLS;
+	long p = sys6(mmap, SHADOW_CELLS, length, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (sys_failed(p))
+		return false;
+	if ((uint64_t)p != SHADOW_CELLS) {
+		/* A kernel that does not know MAP_FIXED_NOREPLACE took it for a hint. */
+		sys2(munmap, p, length);
+		return false;
+	}
+	/* A touched byte of the program must not cost two megabytes. */
+	sys3(madvise, p, length, MADV_NOHUGEPAGE);
+	sys3(madvise, p, length, MADV_DONTDUMP);
+	return true;
+}

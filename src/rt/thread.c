@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "rt/event_inl.h"
+#include "rt/sys.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+/* The state of a thread that records nothing: one cell that every access finds
+ * equal to its segment. Four words, for accesses of up to 32 bytes. */
+static uint64_t off_cell[4] = {~0ull, ~0ull, ~0ull, ~0ull};
+static struct atomsan_frame off_frame;
+/* With filter=0: a cell that no access ever finds recorded. */
+static uint64_t empty_cell[4];
+
+EXPORT __thread struct atomsan_thread __atomsan_thread = {.shadow_base = (char *)off_cell,
+							  .segment = ~0ull,
+							  .fresh = ~0ull,
+							  .top = &off_frame,
+							  .low = &off_frame,
+							  .limit = &off_frame};
+
+__thread struct rt_thread rt_self = {.number = RT_NO_THREAD};
+
+enum { FRAMES = 1 << 18 };
+static uint32_t next_number;
+
+uint32_t rt_thread_number(void)
+{
+	uint32_t number = __atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&rt_header->threads, number + 1, __ATOMIC_RELAXED);
+	return number;
+}
+
+void rt_thread_off(void) ATOMSAN_KEEPS_REGISTERS
+{
+	__atomsan_thread.shadow_base = (char *)off_cell;
+	__atomsan_thread.shadow_mask = 0;
+	__atomsan_thread.last_sync = 0;
+	__atomsan_thread.fresh = ~0ull;
+	__atomsan_thread.segment = ~0ull;
+}
+
+/* Where the calling thread's stack lies, without asking libc: that could allocate. */
+static void stack_bounds(uint64_t *low, uint64_t *size)
+{
+	pthread_attr_t attributes;
+	void *at = NULL;
+	size_t length = 0;
+
+	rt_self.inside++;
+	if (!pthread_getattr_np(pthread_self(), &attributes)) {
+		pthread_attr_getstack(&attributes, &at, &length);
+		pthread_attr_destroy(&attributes);
+	}
+	rt_self.inside--;
+	*low = (uint64_t)at;
+	*size = length;
+}
+
+static void frames_map(void)
+{
+	struct atomsan_frame *frames;
+
+	frames = (struct atomsan_frame *)sys6(mmap, 0, (FRAMES + 1) * sizeof *frames, PROT_READ | PROT_WRITE,
+					      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_failed(frames))
+		return;
+	rt_self.frames = frames;
+	__atomsan_thread.top = __atomsan_thread.low = frames;
+	__atomsan_thread.limit = frames + FRAMES;
+}
+
+void rt_thread_begin(uint32_t number, uint32_t parent)
+{
+	uint64_t low, size;
+
+	/* A forked child goes on in the frames that it was forked in. */
+	if (!rt_self.frames)
+		frames_map();
+	rt_self.written = rt_self.frames ? rt_self.frames : &off_frame;
+	if (!rt_recording)
+		return;
+	rt_self.slot = number % ATOMSAN_SLOTS;
+	rt_self.sequence = 0;
+	rt_self.block = NULL;
+	rt_self.next = 1; /* beyond the end: the first event takes the first block */
+	rt_self.end = 0;
+	stack_bounds(&low, &size);
+	__atomsan_thread.shadow_base = (char *)shadow_cell(rt_self.slot, 0);
+	__atomsan_thread.shadow_mask = SHADOW_FOLD & ~7ull;
+	__atomsan_thread.fresh = 0xffff;
+	__atomsan_thread.segment = 0xffff;
+	if (!rt_options.filter) {
+		__atomsan_thread.shadow_base = (char *)empty_cell;
+		__atomsan_thread.shadow_mask = 0;
+	}
+	rt_self.number = number;
+	rt_op_values(TRACE_OP_START, 0, (void *)low, size, parent, NULL);
+}
+
+void rt_thread_end(void)
+{
+	struct atomsan_frame *frames = rt_self.frames;
+
+	if (rt_self.number == RT_NO_THREAD && !frames)
+		return;
+	rt_op(TRACE_OP_END, 0, NULL, NULL);
+	rt_self.number = RT_NO_THREAD;
+	rt_thread_off();
+	__atomsan_thread.top = __atomsan_thread.low = __atomsan_thread.limit = &off_frame;
+	rt_self.frames = NULL;
+	if (frames)
+		sys2(munmap, frames, (FRAMES + 1) * sizeof *frames);
+	if (rt_self.block)
+		sys2(munmap, rt_self.block, rt_self.block->length);
+	rt_self.block = NULL;
+}
+
+void rt_thread_forget(void)
+{
+	__atomic_store_n(&next_number, 0, __ATOMIC_RELAXED);
+	rt_self.block = NULL;
+	rt_self.number = RT_NO_THREAD;
+	rt_self.writing = rt_self.flushing = 0;
+}
