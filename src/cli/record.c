@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* `atomsan record`: run an instrumented program and keep what its threads do. */
+#include "abi/trace.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t child;
+
+static void pass_on(int signal)
+{
+	if (child > 0)
+		kill(child, signal);
+}
+
+/* ATOMSAN_OPTIONS with the trace's path before what the user has set already. */
+static void set_options(const char *path, const char *max_size, int unfiltered, int verbose)
+{
+	const char *old = getenv("ATOMSAN_OPTIONS");
+	char *options = mem_textf("record=%s%s%s%s%s%s%s", path, max_size ? ":max_size=" : "",
+				  max_size ? max_size : "", unfiltered ? ":filter=0" : "",
+				  verbose ? ":verbosity=1" : "", old && *old ? ":" : "", old ? old : "");
+
+	setenv("ATOMSAN_OPTIONS", options, 1);
+	free(options);
+}
+
+/* How the program ended, for a trace whose program could not say it itself. */
+static int note_end(const char *path, int status, struct err *err)
+{
+	struct stat file;
+	struct trace_header *header;
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &file) < 0 || file.st_size < (off_t)TRACE_PAGE) {
+		if (fd >= 0)
+			close(fd);
+		return err_set(err, "no trace was written to %s: was the program built with 'atomsan cc'?",
+			       path);
+	}
+	header = mmap(NULL, TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (header != MAP_FAILED) {
+		if (header->state == TRACE_RUNNING)
+			header->exit_status = status;
+		munmap(header, TRACE_PAGE);
+	}
+	close(fd);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	const char *path = "atomsan.atr", *max_size = NULL;
+	int unfiltered = 0, verbose = 0;
+	const struct cli_option options[] = {
+		{"-o", &path, NULL},          {"--output", &path, NULL},     {"--max-size", &max_size, NULL},
+		{"--all", NULL, &unfiltered}, {"--verbose", NULL, &verbose}, {NULL, NULL, NULL},
+	};
+	int first = cli_options(&verb_record, argc, argv, options), status;
+	struct sigaction forward = {.sa_handler = pass_on};
+	struct err err;
+	char *absolute, *folder;
+
+	if (first < 0)
+		return first == -2 ? CLI_OK : CLI_FAILED;
+	if (first >= argc)
+		return cli_failf(&verb_record, "which program? usage: atomsan record %s",
+				 verb_record.synopsis);
+	if (strchr(path, ':'))
+		return cli_failf(&verb_record, "the trace's name may not have a colon: %s", path);
+	if (max_size && (!*max_size || strspn(max_size, "0123456789") != strlen(max_size)))
+		return cli_failf(&verb_record, "--max-size takes megabytes, not '%s'", max_size);
+	/* The program may change folders before the runtime opens the file. */
+	folder = path[0] == '/' ? mem_text("") : getcwd(NULL, 0);
+	absolute = mem_textf("%s%s%s", folder ? folder : "", path[0] == '/' ? "" : "/", path);
+	free(folder);
+	if (unlink(absolute) < 0 && errno != ENOENT)
+		return cli_failf(&verb_record, "%s: cannot be replaced: %s", path, strerror(errno));
+	set_options(absolute, max_size, unfiltered, verbose);
+	child = fork();
+	if (child < 0)
+		return cli_failf(&verb_record, "cannot start another process: %s", strerror(errno));
+	if (!child) {
+		execvp(argv[first], argv + first);
+		fprintf(stderr, "atomsan record: %s: %s\n", argv[first], strerror(errno));
+		_exit(127);
+	}
+	sigaction(SIGINT, &forward, NULL);
+	sigaction(SIGTERM, &forward, NULL);
+	sigaction(SIGHUP, &forward, NULL);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return cli_failf(&verb_record, "lost the program: %s", strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && access(absolute, F_OK) < 0)
+		return CLI_FAILED;
+	if (note_end(absolute, status, &err) < 0)
+		return cli_fail(&verb_record, &err);
+	free(absolute);
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	/* Die as it died, so that whoever waits for us sees the same; its core dump is enough. */
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+const struct verb verb_record = {
+	.name = "record",
+	.synopsis = "[-o FILE] [OPTION]... -- PROGRAM [ARGUMENT]...",
+	.summary = "Run a program and write a trace of what its threads do",
+	.help = "  -o, --output FILE   the trace (default atomsan.atr); an old one is replaced\n"
+		"  --max-size MB       stop recording, not the program, when the trace is this big\n"
+		"  --all               record every access, also those that repeat one already recorded\n"
+		"  --verbose           say what the runtime does\n"
+		"\n"
+		"The exit status is the program's own.\n",
+	.run = run,
+};

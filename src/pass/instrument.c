@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Late: every access that is left gets its site and its check; marks become
+ * code. What is called here are the functions of inlined.c, which the inliner
+ * takes apart right after this pass.
+ */
+#include "pass/inlined_bitcode.h"
+#include "pass/pass.h"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Linker.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static LLVMModuleRef module;
+static LLVMContextRef context;
+static LLVMTargetDataRef layout;
+static LLVMBuilderRef builder;
+
+/* ---- hooks ---- */
+
+static LLVMValueRef hook(const char *name)
+{
+	LLVMValueRef function = LLVMGetNamedFunction(module, name);
+
+	if (!function) {
+		fprintf(stderr, "atomsan: the plugin has no hook %s\n", name);
+		abort();
+	}
+	return function;
+}
+
+static void call_hook(const char *name, LLVMValueRef *arguments, unsigned count)
+{
+	LLVMValueRef function = hook(name);
+	LLVMValueRef call =
+		LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+
+	LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(function));
+}
+
+static void before(LLVMValueRef instruction)
+{
+	LLVMPositionBuilderBefore(builder, instruction);
+	LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(instruction));
+}
+
+static LLVMValueRef number(uint64_t n)
+{
+	return LLVMConstInt(LLVMInt64TypeInContext(context), n, false);
+}
+
+static LLVMValueRef widen(LLVMValueRef value)
+{
+	return LLVMBuildZExtOrBitCast(builder, value, LLVMInt64TypeInContext(context), "");
+}
+
+/* Is the module compiled for an executable? Then so is the runtime's thread state. */
+static bool for_executable(void)
+{
+	return LLVMGetModuleFlag(module, "PIE Level", 9) || !LLVMGetModuleFlag(module, "PIC Level", 9);
+}
+
+/* Link inlined.c in, for the inliner and nobody else. */
+static void link_inlined(void)
+{
+	LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRange(
+		(const char *)inlined_bitcode, sizeof inlined_bitcode, "inlined", false);
+	LLVMModuleRef inlined;
+	LLVMValueRef used;
+
+	if (LLVMParseBitcodeInContext2(context, bytes, &inlined)) {
+		fprintf(stderr, "atomsan: the plugin's own bitcode cannot be read\n");
+		abort();
+	}
+	LLVMDisposeMemoryBuffer(bytes);
+	used = LLVMGetNamedGlobal(inlined, "llvm.used");
+	if (!used)
+		used = LLVMGetNamedGlobal(inlined, "llvm.compiler.used");
+	if (used)
+		LLVMDeleteGlobal(used);
+	LLVMSetTarget(inlined, LLVMGetTarget(module));
+	LLVMSetDataLayout(inlined, LLVMGetDataLayoutStr(module));
+	/* One operand instead of a load of the offset and one. */
+	if (for_executable())
+		LLVMSetThreadLocalMode(LLVMGetNamedGlobal(inlined, "__atomsan_thread"),
+				       LLVMLocalExecTLSModel);
+	LLVMLinkModules2(module, inlined);
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		size_t length;
+		const char *name = LLVMGetValueName2(f, &length);
+
+		if (strncmp(name, "__atomsan_inl_", 14) || LLVMIsDeclaration(f))
+			continue;
+		LLVMSetLinkage(f, LLVMInternalLinkage);
+		util_add_attribute(f, "alwaysinline");
+	}
+}
+
+/* ---- plain accesses ---- */
+
+static void skip_or_site(LLVMValueRef instruction, bool write, struct note *note)
+{
+	if (!note_find(instruction, write, note))
+		*note = (struct note){"", "", "", 0, 0};
+}
+
+/* A constant step into something, where the early notes are lost: a member, unnamed. */
+static void guess_member(LLVMValueRef pointer, struct note *note)
+{
+	LLVMTypeRef type;
+
+	if (note->flags || !LLVMIsAGetElementPtrInst(pointer) || LLVMGetNumOperands(pointer) != 2)
+		return;
+	type = LLVMGetGEPSourceElementType(pointer);
+	if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 8 &&
+	    LLVMIsAConstantInt(LLVMGetOperand(pointer, 1)))
+		note->flags |= ATOMSAN_SITE_MEMBER;
+}
+
+static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write)
+{
+	uint64_t size = LLVMStoreSizeOfType(layout, type);
+	unsigned alignment = LLVMGetAlignment(instruction);
+	struct note note;
+	LLVMValueRef arguments[3];
+	char name[40];
+	bool inlined;
+
+	if (select_pointer_private(pointer))
+		return;
+	skip_or_site(instruction, write, &note);
+	guess_member(pointer, &note);
+	if (select_type_ignored(note.type))
+		return;
+	if (LLVMGetVolatile(instruction))
+		note.flags |= ATOMSAN_SITE_VOLATILE;
+	inlined = ((size == 1 || size == 2 || size == 4 || size == 8) && alignment >= size) ||
+		  (size == 16 && alignment >= 8);
+	before(instruction);
+	arguments[0] = pointer;
+	arguments[1] =
+		sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note);
+	if (inlined) {
+		snprintf(name, sizeof name, "__atomsan_inl_%s%u", write ? "write" : "read", (unsigned)size);
+		call_hook(name, arguments, 2);
+	} else {
+		arguments[2] = arguments[1];
+		arguments[1] = number(size);
+		call_hook(write ? "__atomsan_write_range" : "__atomsan_read_range", arguments, 3);
+	}
+}
+
+static void range_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMValueRef length, bool write)
+{
+	struct note note;
+	LLVMValueRef arguments[3];
+
+	if (select_pointer_private(pointer))
+		return;
+	skip_or_site(instruction, write, &note);
+	if (select_type_ignored(note.type))
+		return;
+	note.flags |= ATOMSAN_SITE_RANGE;
+	before(instruction);
+	arguments[0] = pointer;
+	arguments[1] = widen(length);
+	arguments[2] = sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, 0, &note);
+	call_hook(write ? "__atomsan_write_range" : "__atomsan_read_range", arguments, 3);
+}
+
+/* ---- masked vectors ---- */
+
+static uint64_t lane_size(LLVMTypeRef vector)
+{
+	return LLVMStoreSizeOfType(layout, LLVMGetElementType(vector));
+}
+
+static LLVMValueRef lane_bits(LLVMValueRef mask)
+{
+	unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(mask));
+
+	return widen(LLVMBuildBitCast(builder, mask, LLVMIntTypeInContext(context, lanes), ""));
+}
+
+static void lanes_hook(bool write, LLVMValueRef pointer, LLVMValueRef bits, uint64_t size, LLVMValueRef site)
+{
+	LLVMValueRef arguments[] = {pointer, bits, number(size), site};
+
+	call_hook(write ? "__atomsan_write_lanes" : "__atomsan_read_lanes", arguments, 4);
+}
+
+static void masked_access(LLVMValueRef call, LLVMValueRef where, LLVMValueRef mask, LLVMTypeRef vector,
+			  bool write)
+{
+	unsigned lanes;
+	struct note note;
+	LLVMValueRef site, bits;
+
+	if (LLVMGetTypeKind(vector) != LLVMVectorTypeKind || LLVMGetVectorSize(vector) > 64)
+		return;
+	lanes = LLVMGetVectorSize(vector);
+	skip_or_site(call, write, &note);
+	note.flags |= ATOMSAN_SITE_RANGE;
+	before(call);
+	site = sites_add(call, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, 0, &note);
+	bits = lane_bits(mask);
+	if (LLVMGetTypeKind(LLVMTypeOf(where)) == LLVMPointerTypeKind) {
+		lanes_hook(write, where, bits, lane_size(vector), site);
+		return;
+	}
+	/* Gather and scatter: each lane has a pointer of its own. */
+	for (unsigned i = 0; i < lanes; i++) {
+		LLVMValueRef lane = LLVMConstInt(LLVMInt32TypeInContext(context), i, false);
+		LLVMValueRef pointer = LLVMBuildExtractElement(builder, where, lane, "");
+		LLVMValueRef bit =
+			LLVMBuildAnd(builder, LLVMBuildLShr(builder, bits, number(i), ""), number(1), "");
+
+		lanes_hook(write, pointer, bit, lane_size(vector), site);
+	}
+}
+
+/* ---- atomics ---- */
+
+static unsigned order_of(LLVMAtomicOrdering ordering)
+{
+	switch (ordering) {
+	case LLVMAtomicOrderingAcquire:
+		return ATOMSAN_ACQUIRE;
+	case LLVMAtomicOrderingRelease:
+		return ATOMSAN_RELEASE;
+	case LLVMAtomicOrderingAcquireRelease:
+		return ATOMSAN_ACQ_REL;
+	case LLVMAtomicOrderingSequentiallyConsistent:
+		return ATOMSAN_SEQ_CST;
+	default:
+		return ATOMSAN_RELAXED;
+	}
+}
+
+static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type,
+			  enum atomsan_access kind, LLVMAtomicOrdering ordering)
+{
+	struct note note;
+	LLVMValueRef arguments[3], wrote, next = LLVMGetNextInstruction(instruction);
+
+	if (select_pointer_private(pointer) || LLVMIsAtomicSingleThread(instruction))
+		return;
+	skip_or_site(instruction, kind != ATOMSAN_ATOMIC_LOAD, &note);
+	if (select_type_ignored(note.type))
+		return;
+	if (LLVMGetVolatile(instruction))
+		note.flags |= ATOMSAN_SITE_VOLATILE;
+	before(instruction);
+	call_hook("__atomsan_atomic_begin", &pointer, 1);
+	LLVMPositionBuilderBefore(builder, next);
+	wrote = number(kind != ATOMSAN_ATOMIC_LOAD);
+	if (LLVMIsAAtomicCmpXchgInst(instruction))
+		wrote = widen(LLVMBuildExtractValue(builder, instruction, 1, ""));
+	arguments[0] = pointer;
+	arguments[1] = wrote;
+	arguments[2] =
+		sites_add(instruction, kind, order_of(ordering), LLVMStoreSizeOfType(layout, type), &note);
+	call_hook("__atomsan_atomic_end", arguments, 3);
+}
+
+/* ---- calls ---- */
+
+enum watch { NOT_WATCHED, WATCHED, WRAPPED };
+
+static enum watch watched(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum watch how;
+	} table[] = {
+#define WATCH(name) {#name, WATCHED},
+#define WRAP(name) {#name, WRAPPED},
+#include "rt/watched.inc"
+#undef WATCH
+#undef WRAP
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (!strcmp(table[i].name, name))
+			return table[i].how;
+	return NOT_WATCHED;
+}
+
+static void store_site(LLVMValueRef call)
+{
+	struct note note = {"", "", "", 0, 0};
+	LLVMValueRef site;
+
+	before(call);
+	site = sites_add(call, ATOMSAN_CALL, ATOMSAN_PLAIN, 0, &note);
+	call_hook("__atomsan_inl_at", &site, 1);
+}
+
+static void wrap_callee(LLVMValueRef call, LLVMValueRef callee, const char *name)
+{
+	char wrapper_name[128];
+	LLVMValueRef wrapper;
+
+	snprintf(wrapper_name, sizeof wrapper_name, "__atomsan_libc_%s", name);
+	wrapper = LLVMGetNamedFunction(module, wrapper_name);
+	if (!wrapper)
+		wrapper = LLVMAddFunction(module, wrapper_name, LLVMGlobalGetValueType(callee));
+	LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, wrapper);
+}
+
+/* A struct handed over by value in memory is read here. */
+static void byval_arguments(LLVMValueRef call)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName("byval", 5), count = LLVMGetNumArgOperands(call);
+
+	for (unsigned i = 0; i < count; i++) {
+		LLVMAttributeRef byval = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
+
+		if (byval)
+			range_access(call, LLVMGetOperand(call, i),
+				     number(LLVMABISizeOfType(layout, LLVMGetTypeAttributeValue(byval))),
+				     false);
+	}
+}
+
+static void intrinsic_call(LLVMValueRef call)
+{
+	if (util_is_intrinsic(call, "llvm.memcpy") || util_is_intrinsic(call, "llvm.memmove")) {
+		range_access(call, LLVMGetOperand(call, 1), LLVMGetOperand(call, 2), false);
+		range_access(call, LLVMGetOperand(call, 0), LLVMGetOperand(call, 2), true);
+	} else if (util_is_intrinsic(call, "llvm.memset")) {
+		range_access(call, LLVMGetOperand(call, 0), LLVMGetOperand(call, 2), true);
+	} else if (util_is_intrinsic(call, "llvm.masked.load") ||
+		   util_is_intrinsic(call, "llvm.masked.gather")) {
+		masked_access(call, LLVMGetOperand(call, 0), LLVMGetOperand(call, 1), LLVMTypeOf(call),
+			      false);
+	} else if (util_is_intrinsic(call, "llvm.masked.store") ||
+		   util_is_intrinsic(call, "llvm.masked.scatter")) {
+		masked_access(call, LLVMGetOperand(call, 1), LLVMGetOperand(call, 2),
+			      LLVMTypeOf(LLVMGetOperand(call, 0)), true);
+	}
+}
+
+/* Marks become code. */
+static bool mark(LLVMValueRef call, const char *name)
+{
+	const char *code = !strcmp(name, MARK_ENTER)  ? "__atomsan_inl_enter"
+			   : !strcmp(name, MARK_EXIT) ? "__atomsan_inl_exit"
+			   : !strcmp(name, MARK_BACK) ? "__atomsan_inl_back"
+						      : NULL;
+
+	if (code)
+		LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hook(code));
+	return code != NULL;
+}
+
+static void plain_call(LLVMValueRef call)
+{
+	LLVMValueRef callee = util_callee(call);
+	size_t length;
+	const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
+
+	if (callee && LLVMGetIntrinsicID(callee)) {
+		intrinsic_call(call);
+		return;
+	}
+	byval_arguments(call);
+	/* A program's own function of that name is the program's business. */
+	if (!callee || !LLVMIsDeclaration(callee))
+		return;
+	switch (watched(name)) {
+	case WRAPPED:
+		store_site(call);
+		wrap_callee(call, callee, name);
+		break;
+	case WATCHED:
+		store_site(call);
+		break;
+	case NOT_WATCHED:
+		break;
+	}
+}
+
+/* ---- stack objects that others may see ---- */
+
+static void object(LLVMValueRef local)
+{
+	LLVMTypeRef type = LLVMGetAllocatedType(local);
+	LLVMValueRef entry_mark = NULL, arguments[3], at = NULL;
+	struct note note;
+	uint64_t size;
+
+	if (LLVMGetAllocatedType(local) && !LLVMIsAConstantInt(LLVMGetOperand(local, 0)))
+		return; /* alloca() in a loop: its accesses are seen, its bounds are not */
+	if (!select_escapes(local))
+		return;
+	size = LLVMABISizeOfType(layout, type) * LLVMConstIntGetZExtValue(LLVMGetOperand(local, 0));
+	for (LLVMUseRef use = LLVMGetFirstUse(local); use && !at; use = LLVMGetNextUse(use))
+		if (LLVMIsACallInst(LLVMGetUser(use)) &&
+		    util_is_intrinsic(LLVMGetUser(use), "llvm.lifetime.start"))
+			at = LLVMGetUser(use);
+	if (at) {
+		at = LLVMGetNextInstruction(at);
+	} else {
+		for (LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetInstructionParent(local));
+		     i && !entry_mark; i = LLVMGetNextInstruction(i))
+			if (LLVMIsACallInst(i) && util_callee(i) == hook("__atomsan_inl_enter"))
+				entry_mark = i;
+		at = entry_mark ? LLVMGetNextInstruction(entry_mark) : NULL;
+		if (!at)
+			return; /* a function without marks: its frame has no end to tell */
+	}
+	skip_or_site(local, true, &note);
+	LLVMPositionBuilderBefore(builder, at);
+	LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(at));
+	arguments[0] = local;
+	arguments[1] = number(size);
+	arguments[2] = sites_add(at, ATOMSAN_OBJECT, ATOMSAN_PLAIN, size, &note);
+	call_hook("__atomsan_object", arguments, 3);
+}
+
+/* ---- functions ---- */
+
+static void instrument_one(LLVMValueRef i)
+{
+	LLVMValueRef arguments[1];
+	struct note none = {"", "", "", 0, 0};
+
+	switch (LLVMGetInstructionOpcode(i)) {
+	case LLVMLoad:
+		if (LLVMIsAtomic(i))
+			atomic_access(i, LLVMGetOperand(i, 0), LLVMTypeOf(i), ATOMSAN_ATOMIC_LOAD,
+				      LLVMGetOrdering(i));
+		else
+			plain_access(i, LLVMGetOperand(i, 0), LLVMTypeOf(i), false);
+		break;
+	case LLVMStore:
+		if (LLVMIsAtomic(i))
+			atomic_access(i, LLVMGetOperand(i, 1), LLVMTypeOf(LLVMGetOperand(i, 0)),
+				      ATOMSAN_ATOMIC_STORE, LLVMGetOrdering(i));
+		else
+			plain_access(i, LLVMGetOperand(i, 1), LLVMTypeOf(LLVMGetOperand(i, 0)), true);
+		break;
+	case LLVMAtomicRMW:
+		atomic_access(i, LLVMGetOperand(i, 0), LLVMTypeOf(i), ATOMSAN_ATOMIC_RMW, LLVMGetOrdering(i));
+		break;
+	case LLVMAtomicCmpXchg:
+		atomic_access(i, LLVMGetOperand(i, 0), LLVMTypeOf(LLVMGetOperand(i, 1)), ATOMSAN_ATOMIC_RMW,
+			      LLVMGetCmpXchgSuccessOrdering(i));
+		break;
+	case LLVMFence:
+		if (LLVMIsAtomicSingleThread(i))
+			break;
+		before(i);
+		arguments[0] = sites_add(i, ATOMSAN_FENCE, order_of(LLVMGetOrdering(i)), 0, &none);
+		call_hook("__atomsan_fence", arguments, 1);
+		break;
+	case LLVMCall:
+	case LLVMInvoke:
+		plain_call(i);
+		break;
+	default:
+		break;
+	}
+}
+
+struct list {
+	LLVMValueRef *items;
+	size_t count, room;
+};
+
+static void list_add(struct list *list, LLVMValueRef item)
+{
+	if (list->count == list->room) {
+		list->room = list->room ? list->room * 2 : 256;
+		list->items = realloc(list->items, list->room * sizeof *list->items);
+	}
+	list->items[list->count++] = item;
+}
+
+static void instrument_function(LLVMValueRef function, bool ignored)
+{
+	struct list accesses = {0}, locals = {0};
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+			LLVMValueRef callee = LLVMIsACallInst(i) ? util_callee(i) : NULL;
+			size_t length;
+
+			/* Marks come in by inlining even where nothing else is wanted. */
+			if (callee && mark(i, LLVMGetValueName2(callee, &length)))
+				continue;
+			if (LLVMIsAAllocaInst(i))
+				list_add(&locals, i);
+			else
+				list_add(&accesses, i);
+		}
+	}
+	/* Private or not is asked before anything is added that takes addresses. */
+	if (!ignored) {
+		select_forget_answers();
+		for (size_t i = 0; i < locals.count; i++)
+			select_escapes(locals.items[i]);
+		for (size_t i = 0; i < accesses.count; i++)
+			instrument_one(accesses.items[i]);
+		for (size_t i = 0; i < locals.count; i++)
+			object(locals.items[i]);
+	}
+	free(accesses.items);
+	free(locals.items);
+}
+
+void instrument_module(LLVMModuleRef of)
+{
+	module = of;
+	context = LLVMGetModuleContext(of);
+	layout = LLVMGetModuleDataLayout(of);
+	builder = LLVMCreateBuilderInContext(context);
+	sites_begin(of);
+	link_inlined();
+	for (LLVMValueRef f = LLVMGetFirstFunction(of); f; f = LLVMGetNextFunction(f)) {
+		size_t length;
+		const char *name = LLVMGetValueName2(f, &length);
+
+		if (!LLVMIsDeclaration(f) && strncmp(name, "__atomsan_", 10))
+			instrument_function(f, select_function_ignored(f));
+	}
+	sites_module_constructor(of);
+	LLVMDisposeBuilder(builder);
+}

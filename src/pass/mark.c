@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Marks where functions begin and end, as calls that the optimiser carries
+ * along when it inlines: they touch no memory that the program can see, so
+ * loads and stores still move across them. The late pass turns them into code.
+ *
+ * A frame that is left by an exception or by longjmp never meets its exit
+ * mark; where control comes back (a landing pad, a second return of setjmp) a
+ * mark puts the frames right again.
+ */
+#include "pass/pass.h"
+
+#include <string.h>
+
+static LLVMValueRef declare(LLVMModuleRef module, const char *name)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0), two[2] = {pointer, pointer};
+	bool enter = !strcmp(name, MARK_ENTER);
+	LLVMTypeRef type =
+		LLVMFunctionType(enter ? pointer : LLVMVoidTypeInContext(context), two, enter ? 2 : 1, 0);
+	LLVMValueRef function = LLVMGetNamedFunction(module, name);
+
+	if (function)
+		return function;
+	function = LLVMAddFunction(module, name, type);
+	util_add_attribute(function, "nounwind");
+	util_add_attribute(function, "willreturn");
+	util_add_attribute(function, "nocallback");
+	/* memory(inaccessiblemem: readwrite): two bits per location, inaccessible is the second. */
+	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+				util_attribute(module, "memory", 3u << 2));
+	/* The receiver is only noted down. */
+	if (enter)
+		LLVMAddAttributeAtIndex(function, 2, util_attribute(module, "captures", 0));
+	return function;
+}
+
+static LLVMValueRef call(LLVMBuilderRef builder, LLVMValueRef function, LLVMValueRef *arguments,
+			 unsigned count)
+{
+	return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+}
+
+/* What makes a function worth a frame. */
+struct content {
+	bool accesses, calls, comes_back; /* landing pads, setjmp */
+	unsigned asm_blocks;
+};
+
+static bool returns_twice(LLVMValueRef call)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName("returns_twice", 13);
+	LLVMValueRef callee = util_callee(call);
+
+	return LLVMGetCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, kind) ||
+	       (callee && LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
+}
+
+static void look(LLVMValueRef function, struct content *content)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+			LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+			LLVMValueRef callee;
+			size_t length;
+
+			if (opcode == LLVMLandingPad)
+				content->comes_back = true;
+			if (opcode == LLVMLoad || opcode == LLVMStore)
+				content->accesses |=
+					!select_pointer_private(LLVMGetOperand(i, opcode == LLVMStore));
+			if (opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg)
+				content->accesses = true;
+			if (opcode != LLVMCall && opcode != LLVMInvoke)
+				continue;
+			if (LLVMIsAInlineAsm(LLVMGetCalledValue(i))) {
+				/* An empty one is a barrier for the compiler and does nothing. */
+				LLVMGetInlineAsmAsmString(LLVMGetCalledValue(i), &length);
+				content->asm_blocks += length != 0;
+				continue;
+			}
+			callee = util_callee(i);
+			if (callee && LLVMGetIntrinsicID(callee)) {
+				content->accesses |= util_is_intrinsic(i, "llvm.mem");
+				continue;
+			}
+			content->calls = true;
+			content->comes_back |= returns_twice(i);
+		}
+	}
+}
+
+/* Functions of the C++ library are seen through: what they do, their caller does. */
+static bool of_the_library(LLVMValueRef function)
+{
+	static const char *const prefixes[] = {"_ZNSt",         "_ZNKSt",         "_ZSt",
+					       "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", NULL};
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+
+	for (const char *const *p = prefixes; *p; p++)
+		if (!strncmp(name, *p, strlen(*p)))
+			return true;
+	return false;
+}
+
+static bool wanted(LLVMValueRef function, const struct content *content)
+{
+	const char *type;
+	bool local = LLVMGetLinkage(function) == LLVMInternalLinkage ||
+		     LLVMGetLinkage(function) == LLVMPrivateLinkage;
+
+	if (content->comes_back || content->asm_blocks)
+		return true;
+	if (of_the_library(function) || (!content->accesses && !content->calls))
+		return false;
+	/* A static leaf without a receiver is no unit, and its sites name it. */
+	return !local || content->calls || describe_receiver(function, &type) != ATOMSAN_NO_RECEIVER;
+}
+
+/* The place before the return, and before a tail call that must stay next to it. */
+static LLVMValueRef leaving_point(LLVMValueRef terminator)
+{
+	LLVMValueRef before = LLVMGetPreviousInstruction(terminator);
+
+	if (before && LLVMIsACallInst(before) && LLVMGetTailCallKind(before) == LLVMTailCallKindMustTail)
+		return before;
+	return terminator;
+}
+
+void mark_function(LLVMValueRef function)
+{
+	LLVMModuleRef module = LLVMGetGlobalParent(function);
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+	struct content content = {0};
+	LLVMBuilderRef builder;
+	LLVMValueRef first, arguments[2], frame, token;
+	const char *type;
+	unsigned receiver, asm_blocks;
+
+	look(function, &content);
+	if (!subprogram || !wanted(function, &content))
+		return;
+	asm_blocks = content.asm_blocks;
+	receiver = describe_receiver(function, &type);
+	builder = LLVMCreateBuilderInContext(context);
+	first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
+	while (LLVMIsAAllocaInst(first))
+		first = LLVMGetNextInstruction(first);
+	LLVMPositionBuilderBefore(builder, first);
+	LLVMSetCurrentDebugLocation2(
+		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
+							  subprogram, NULL));
+	arguments[0] = sites_function(module, function, asm_blocks);
+	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
+						       : LLVMGetParam(function, receiver);
+	token = call(builder, declare(module, MARK_ENTER), arguments, 2);
+	frame = token;
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b), next;
+
+		if (LLVMIsAReturnInst(terminator) || LLVMIsAResumeInst(terminator)) {
+			LLVMValueRef at = leaving_point(terminator);
+
+			LLVMPositionBuilderBefore(builder, at);
+			LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(at));
+			if (!LLVMInstructionGetDebugLoc(at))
+				LLVMSetCurrentDebugLocation2(
+					builder, LLVMDIBuilderCreateDebugLocation(
+							 context, LLVMDISubprogramGetLine(subprogram), 0,
+							 subprogram, NULL));
+			call(builder, declare(module, MARK_EXIT), &frame, 1);
+		}
+		if (!content.comes_back)
+			continue;
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
+			bool back = LLVMGetInstructionOpcode(i) == LLVMLandingPad ||
+				    (LLVMIsACallInst(i) && i != token && returns_twice(i));
+
+			next = LLVMGetNextInstruction(i);
+			if (!back || !next)
+				continue;
+			LLVMPositionBuilderBefore(builder, next);
+			LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(i));
+			call(builder, declare(module, MARK_BACK), &frame, 1);
+		}
+	}
+	LLVMDisposeBuilder(builder);
+}

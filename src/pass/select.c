@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What is left out: what no other thread can reach (locals whose address stays
+ * in the function, thread-local variables, constants), and what the user named
+ * (ATOMSAN_IGNORE, disable_sanitizer_instrumentation, lines of spec files).
+ */
+#include "pass/pass.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- spec files: ignore function|file|type GLOB ---- */
+
+struct pattern {
+	char kind; /* 'u' function, 'i' file, 't' type */
+	char *glob;
+};
+static struct pattern *patterns;
+static size_t pattern_count;
+static bool specs_read;
+
+static void spec_line(const char *path, int number, char *line)
+{
+	char verb[32] = "", what[32] = "", glob[512] = "", rest[8] = "";
+	int parts = sscanf(line, "%31s %31s %511s %7s", verb, what, glob, rest);
+	char kind = !strcmp(what, "function") ? 'u'
+		    : !strcmp(what, "file")   ? 'i'
+		    : !strcmp(what, "type")   ? 't'
+					      : 0;
+
+	if (parts < 1 || verb[0] == '#')
+		return;
+	if (strcmp(verb, "ignore"))
+		return; /* for other parts of atomsan */
+	if (parts < 3 || !kind || (parts > 3 && rest[0] != '#')) {
+		fprintf(stderr, "atomsan: %s:%d: expected 'ignore function|file|type GLOB'\n", path, number);
+		exit(1);
+	}
+	patterns = realloc(patterns, (pattern_count + 1) * sizeof *patterns);
+	patterns[pattern_count++] = (struct pattern){kind, strdup(glob)};
+}
+
+static void read_specs(void)
+{
+	char *list = getenv("ATOMSAN_SPEC") ? strdup(getenv("ATOMSAN_SPEC")) : NULL, *rest = list, *path;
+
+	specs_read = true;
+	while (list && (path = strsep(&rest, ":"))) {
+		FILE *file;
+		char line[1024];
+		int number = 0;
+
+		if (!*path)
+			continue;
+		file = fopen(path, "r");
+		if (!file) {
+			fprintf(stderr, "atomsan: cannot read the spec file %s\n", path);
+			exit(1);
+		}
+		while (fgets(line, sizeof line, file))
+			spec_line(path, ++number, line);
+		fclose(file);
+	}
+	free(list);
+}
+
+static bool matches(char kind, const char *text)
+{
+	for (size_t i = 0; i < pattern_count; i++)
+		if (patterns[i].kind == kind && !fnmatch(patterns[i].glob, text, 0))
+			return true;
+	return false;
+}
+
+bool select_type_ignored(const char *type)
+{
+	return *type && matches('t', type);
+}
+
+/* ---- annotations ---- */
+
+#define IGNORED "atomsan-ignore"
+
+static void ignore_annotated(LLVMModuleRef module)
+{
+	LLVMValueRef list = LLVMGetNamedGlobal(module, "llvm.global.annotations");
+	LLVMContextRef context = LLVMGetModuleContext(module);
+	LLVMValueRef all = list ? LLVMGetInitializer(list) : NULL;
+
+	for (int i = 0; all && i < LLVMGetNumOperands(all); i++) {
+		LLVMValueRef entry = LLVMGetOperand(all, (unsigned)i), thing, text;
+		size_t length = 0;
+		const char *bytes;
+
+		if (LLVMGetNumOperands(entry) < 2)
+			continue;
+		thing = LLVMGetOperand(entry, 0);
+		text = LLVMGetOperand(entry, 1);
+		text = LLVMIsAGlobalVariable(text) ? LLVMGetInitializer(text) : NULL;
+		bytes = text && LLVMIsConstantString(text) ? LLVMGetAsString(text, &length) : NULL;
+		if (!bytes || strncmp(bytes, "atomsan.ignore", length))
+			continue;
+		if (LLVMIsAFunction(thing))
+			LLVMAddAttributeAtIndex(
+				thing, LLVMAttributeFunctionIndex,
+				LLVMCreateStringAttribute(context, IGNORED, strlen(IGNORED), "", 0));
+		else if (LLVMIsAGlobalVariable(thing))
+			LLVMGlobalSetMetadata(thing,
+					      LLVMGetMDKindIDInContext(context, IGNORED, strlen(IGNORED)),
+					      LLVMMDNodeInContext2(context, NULL, 0));
+	}
+}
+
+static bool global_ignored(LLVMValueRef global)
+{
+	unsigned kind =
+		LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(global)), IGNORED, strlen(IGNORED));
+	size_t count;
+	LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(global, &count);
+	bool found = false;
+
+	for (unsigned i = 0; i < count; i++)
+		found |= LLVMValueMetadataEntriesGetKind(entries, i) == kind;
+	LLVMDisposeValueMetadataEntries(entries);
+	return found;
+}
+
+void select_begin(LLVMModuleRef module)
+{
+	if (!specs_read)
+		read_specs();
+	ignore_annotated(module);
+}
+
+static bool has_enum_attribute(LLVMValueRef function, const char *name)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+	return kind && LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+}
+
+bool select_function_ignored(LLVMValueRef function)
+{
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+
+	return LLVMIsDeclaration(function) || LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage ||
+	       !strncmp(name, "__atomsan_", 10) || !strncmp(name, "atomsan.", 8) ||
+	       has_enum_attribute(function, "naked") ||
+	       has_enum_attribute(function, "disable_sanitizer_instrumentation") ||
+	       LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, IGNORED,
+					     strlen(IGNORED)) ||
+	       matches('u', name) ||
+	       (subprogram && (matches('u', di_name(subprogram)) || matches('i', di_file(subprogram))));
+}
+
+/* ---- what no other thread can reach ---- */
+
+LLVMValueRef select_base(LLVMValueRef pointer)
+{
+	for (int depth = 0; depth < 64; depth++) {
+		bool step =
+			LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
+			LLVMIsAAddrSpaceCastInst(pointer) ||
+			(LLVMIsAConstantExpr(pointer) && (LLVMGetConstOpcode(pointer) == LLVMGetElementPtr ||
+							  LLVMGetConstOpcode(pointer) == LLVMBitCast));
+
+		if (!step)
+			break;
+		pointer = LLVMGetOperand(pointer, 0);
+	}
+	return pointer;
+}
+
+static bool captured_by_call(LLVMValueRef call, LLVMValueRef pointer)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName("captures", 8);
+	LLVMValueRef callee = util_callee(call);
+	unsigned count = LLVMGetNumArgOperands(call);
+
+	if (LLVMGetCalledValue(call) == pointer)
+		return false;
+	if (callee && LLVMGetIntrinsicID(callee))
+		return !(util_is_intrinsic(call, "llvm.lifetime") || util_is_intrinsic(call, "llvm.mem") ||
+			 util_is_intrinsic(call, "llvm.va_") || util_is_intrinsic(call, "llvm.masked") ||
+			 util_is_intrinsic(call, "llvm.dbg") || util_is_intrinsic(call, "llvm.invariant") ||
+			 util_is_intrinsic(call, "llvm.stackrestore"));
+	for (unsigned i = 0; i < count; i++) {
+		LLVMAttributeRef attribute;
+
+		if (LLVMGetOperand(call, i) != pointer)
+			continue;
+		attribute = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
+		if (!attribute && callee && i < LLVMCountParams(callee))
+			attribute = LLVMGetEnumAttributeAtIndex(callee, i + 1, kind);
+		if (!attribute || LLVMGetEnumAttributeValue(attribute))
+			return true;
+	}
+	return false;
+}
+
+static bool escapes_through(LLVMValueRef pointer, int depth)
+{
+	if (depth > 16)
+		return true;
+	for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (!LLVMIsAInstruction(user))
+			return true;
+		switch (LLVMGetInstructionOpcode(user)) {
+		case LLVMLoad:
+		case LLVMICmp:
+			break;
+		case LLVMStore:
+			if (LLVMGetOperand(user, 0) == pointer)
+				return true;
+			break;
+		case LLVMAtomicRMW:
+		case LLVMAtomicCmpXchg:
+			if (LLVMGetOperand(user, 0) != pointer)
+				return true;
+			break;
+		case LLVMGetElementPtr:
+		case LLVMBitCast:
+		case LLVMPHI:
+		case LLVMSelect:
+			/* A phi may lead back to itself: the depth ends that, on the safe side. */
+			if (escapes_through(
+				    user,
+				    depth + (LLVMGetInstructionOpcode(user) == LLVMGetElementPtr ? 1 : 4)))
+				return true;
+			break;
+		case LLVMCall:
+		case LLVMInvoke:
+			if (captured_by_call(user, pointer))
+				return true;
+			break;
+		default:
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Asked for every access of the same local: the last answers are kept. */
+static struct {
+	LLVMValueRef object;
+	bool escapes;
+} answers[256];
+
+void select_forget_answers(void)
+{
+	memset(answers, 0, sizeof answers);
+}
+
+bool select_escapes(LLVMValueRef object)
+{
+	size_t at = ((size_t)object >> 4) % 256;
+
+	if (answers[at].object != object) {
+		answers[at].object = object;
+		answers[at].escapes = escapes_through(object, 0);
+	}
+	return answers[at].escapes;
+}
+
+static bool private_base(LLVMValueRef base, int depth)
+{
+	base = select_base(base);
+	if (depth > 4)
+		return false;
+	if (LLVMIsAAllocaInst(base))
+		return !select_escapes(base);
+	if (LLVMIsAGlobalVariable(base))
+		return LLVMIsGlobalConstant(base) || LLVMIsThreadLocal(base) || global_ignored(base);
+	if (LLVMIsACallInst(base) && util_is_intrinsic(base, "llvm.threadlocal.address"))
+		return true;
+	if (LLVMIsASelectInst(base))
+		return private_base(LLVMGetOperand(base, 1), depth + 1) &&
+		       private_base(LLVMGetOperand(base, 2), depth + 1);
+	if (LLVMIsAPHINode(base)) {
+		unsigned count = LLVMCountIncoming(base);
+
+		for (unsigned i = 0; i < count; i++)
+			if (!private_base(LLVMGetIncomingValue(base, i), depth + 2))
+				return false;
+		return count != 0;
+	}
+	return false;
+}
+
+bool select_pointer_private(LLVMValueRef pointer)
+{
+	return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) != 0 || private_base(pointer, 0);
+}

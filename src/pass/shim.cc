@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Registration, the one thing that LLVM offers in C++ alone.
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Plugins/PassPlugin.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+
+extern "C" {
+void pass_early(LLVMModuleRef module);
+void pass_late(LLVMModuleRef module);
+
+unsigned shim_subprogram_flags(LLVMMetadataRef subprogram)
+{
+	return llvm::cast<llvm::DISubprogram>(llvm::unwrap(subprogram))->getFlags();
+}
+}
+
+namespace {
+template <void (*run_on)(LLVMModuleRef)> struct Pass : llvm::PassInfoMixin<Pass<run_on>> {
+	llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
+	{
+		run_on(llvm::wrap(&module));
+		return llvm::PreservedAnalyses::none();
+	}
+	static bool isRequired() { return true; }
+};
+} // namespace
+
+extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo()
+{
+	return {LLVM_PLUGIN_API_VERSION, "atomsan", "1", [](llvm::PassBuilder &builder) {
+			builder.registerPipelineStartEPCallback(
+				[](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+					passes.addPass(Pass<pass_early>());
+				});
+			builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes,
+								   llvm::OptimizationLevel,
+								   llvm::ThinOrFullLTOPhase) {
+				passes.addPass(Pass<pass_late>());
+				passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+			});
+		}};
+}
