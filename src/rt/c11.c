@@ -44,9 +44,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 	if (!slot)
 		return thrd_nomem;
 	slot->start_c11 = start;
-	rt_self.inside++;
 	result = REAL(thrd_create)(thread, begin, slot);
-	rt_self.inside--;
 	if (result != thrd_success)
 		create_failed(slot, to_errno(result), site);
 	return result;

@@ -125,9 +125,19 @@ static bool have_end_key(void)
 	return state == KEY_READY;
 }
 
+static void announce(uint32_t number)
+{
+	/* pairs with the loads in begun() and create_number() */
+	__atomic_store_n(&announced, number == RT_NO_THREAD ? NOT_RECORDED : number + ANNOUNCED,
+			 __ATOMIC_RELEASE);
+}
+
 void create_leaving(void)
 {
-	if (!rt_on() || !have_end_key())
+	if (!rt_on())
+		return;
+	announce(rt_self.number);
+	if (!have_end_key())
 		return;
 	rt_self.inside++;
 	if (!pthread_getspecific(end_key))
@@ -140,15 +150,21 @@ struct hand_over create_begin(struct hand_over *slot)
 	struct hand_over mine = *slot;
 
 	give_slot_back(slot);
-	/* pairs with the load in create_number() */
-	__atomic_store_n(&announced, mine.number == RT_NO_THREAD ? NOT_RECORDED : mine.number + ANNOUNCED,
-			 __ATOMIC_RELEASE);
+	announce(mine.number);
 	sys3(futex, &announced, FUTEX_WAKE_PRIVATE, INT_MAX);
 	if (mine.number != RT_NO_THREAD) {
 		rt_thread_begin(mine.number, mine.parent);
 		create_leaving();
 	}
 	return mine;
+}
+
+void create_fork_child(void)
+{
+	announce(rt_self.number);
+	/* Those on their way to a thread of the parent's go nowhere here. */
+	for (int i = 0; i < SLOTS; i++)
+		slots[i].taken = 0;
 }
 
 static void *other_threads(pthread_t thread, void *mine)
@@ -210,9 +226,8 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 	if (!slot)
 		return EAGAIN;
 	slot->start = start;
-	rt_self.inside++;
+	/* libc allocates here what it frees at the end of the thread: both are recorded, or neither. */
 	error = REAL(pthread_create)(thread, attributes, begin, slot);
-	rt_self.inside--;
 	if (error)
 		create_failed(slot, error, site);
 	return error;

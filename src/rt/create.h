@@ -25,6 +25,8 @@ void create_failed(struct hand_over *slot, int error, const struct atomsan_site 
 struct hand_over create_begin(struct hand_over *slot);
 /* Makes sure that the calling thread, the first one too, gets its END. */
 void create_leaving(void);
+/* In a forked child, once its own number is known. */
+void create_fork_child(void);
 
 /* The number of a thread that has not been joined; waits until it has begun, at
  * most until `until` (NULL: a second). RT_NO_THREAD if it is not recorded. */

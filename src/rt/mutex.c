@@ -8,6 +8,7 @@
 #include "rt/sys.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 
 /* Bits of glibc's mutex kind that pthread.h does not name. */
 enum { KIND_TYPE = 3, KIND_ROBUST = 16, KIND_INHERIT = 32 };
@@ -58,11 +59,14 @@ bool rt_mutex_mine(const pthread_mutex_t *mutex)
 	int kind = mutex->__data.__kind;
 	int type = kind & KIND_TYPE;
 
+	/* The lock word has the owner; the field for it may say "inconsistent". */
+	if (kind & (KIND_ROBUST | KIND_INHERIT))
+		return (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & FUTEX_TID_MASK) ==
+		       (int)sys0(gettid);
+	if (type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK)
+		return __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) == (int)sys0(gettid);
 	/* A plain mutex has no owner worth asking: libc unlocks it for whoever calls. */
-	if (type != PTHREAD_MUTEX_RECURSIVE && type != PTHREAD_MUTEX_ERRORCHECK &&
-	    !(kind & (KIND_ROBUST | KIND_INHERIT)))
-		return true;
-	return __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) == (int)sys0(gettid);
+	return true;
 }
 
 /*

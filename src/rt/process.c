@@ -4,6 +4,7 @@
  * from main end in the runtime's own destructor.
  */
 #include "rt/process.h"
+#include "rt/create.h"
 #include "rt/real.h"
 #include "rt/rt.h"
 
@@ -19,12 +20,18 @@
  * so the change is made by the first of the atfork handlers, before any of the
  * program's; that also serves what forks inside libc (daemon, forkpty).
  */
+static void begin_child(void)
+{
+	rt_record_fork_child();
+	create_fork_child();
+}
+
 void rt_process_init(void)
 {
 	static bool done;
 
 	if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
-		pthread_atfork(NULL, NULL, rt_record_fork_child);
+		pthread_atfork(NULL, NULL, begin_child);
 }
 
 EXPORT pid_t fork(void)
@@ -53,7 +60,7 @@ EXPORT pid_t _Fork(void)
 	if (pid > 0)
 		rt_op_value(TRACE_OP_FORK, 0, NULL, pid, site);
 	else if (pid == 0)
-		rt_record_fork_child();
+		begin_child();
 	return pid;
 }
 
