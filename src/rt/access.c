@@ -277,8 +277,9 @@ void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_s
 {
 	if (!rt_on() || !site)
 		return;
+	/* The call has two sites, for reading and for writing: see watched.inc. */
 	if (write)
-		access_range(p, length, true, site, length);
+		access_range(p, length, true, site + 1, length);
 	else
 		access_range(p, length, false, site, length);
 }

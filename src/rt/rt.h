@@ -118,7 +118,8 @@ void rt_op_value(enum trace_op op, unsigned flags, const void *object, uint64_t 
 void rt_op_values(enum trace_op op, unsigned flags, const void *object, uint64_t value, uint64_t other,
 		  const struct atomsan_site *site);
 
-/* Record that the program's bytes were read or written by libc on its behalf. */
+/* Record that the program's bytes were read or written by libc on its behalf. `site` is the first
+ * of the call's two sites: a read is recorded with it, a write with the one behind it (watched.inc). */
 void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site);
 
 void rt_count(enum trace_counter counter);

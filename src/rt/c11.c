@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * C11 threads. glibc builds them on its POSIX functions, but calls those from
+ * inside, past any interposer; the objects are the same (a mtx_t is a
+ * pthread_mutex_t), so what is asked of a mutex is asked here too.
+ */
+#include "rt/cond.h"
+#include "rt/create.h"
+#include "rt/lock.h"
+#include "rt/once.h"
+#include "rt/real.h"
+
+#include <errno.h>
+
+static int to_errno(int result)
+{
+	switch (result) {
+	case thrd_success:
+		return 0;
+	case thrd_busy:
+		return EBUSY;
+	case thrd_timedout:
+		return ETIMEDOUT;
+	case thrd_nomem:
+		return ENOMEM;
+	default:
+		return EINVAL;
+	}
+}
+
+static int begin(void *slot)
+{
+	struct hand_over mine = create_begin(slot);
+
+	return mine.start_c11(mine.argument);
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+{
+	const struct atomsan_site *site = rt_take_site();
+	struct hand_over *slot = create_prepare(argument, site);
+	int result;
+
+	if (!slot)
+		return thrd_nomem;
+	slot->start_c11 = start;
+	result = REAL(thrd_create)(thread, begin, slot);
+	if (result != thrd_success)
+		create_failed(slot, to_errno(result), site);
+	return result;
+}
+
+EXPORT int thrd_join(thrd_t thread, int *value)
+{
+	const struct atomsan_site *site = rt_take_site();
+	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
+	int result = REAL(thrd_join)(thread, value);
+
+	if (result == thrd_success && number != RT_NO_THREAD)
+		rt_op_value(TRACE_OP_JOIN, 0, NULL, number, site);
+	return result;
+}
+
+EXPORT int thrd_detach(thrd_t thread)
+{
+	const struct atomsan_site *site = rt_take_site();
+	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
+	int result = REAL(thrd_detach)(thread);
+
+	if (result == thrd_success && number != RT_NO_THREAD)
+		rt_op_value(TRACE_OP_DETACH, 0, NULL, number, site);
+	return result;
+}
+
+EXPORT void thrd_exit(int value)
+{
+	rt_take_site();
+	create_leaving();
+	REAL(thrd_exit)(value);
+}
+
+EXPORT int mtx_init(mtx_t *mutex, int type)
+{
+	const struct atomsan_site *site = rt_take_site();
+	int result = REAL(mtx_init)(mutex, type);
+
+	if (result == thrd_success)
+		rt_op(TRACE_OP_LOCK_INIT, TRACE_LOCK_C11, mutex, site);
+	return result;
+}
+
+EXPORT void mtx_destroy(mtx_t *mutex)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	REAL(mtx_destroy)(mutex);
+	rt_op(TRACE_OP_LOCK_DESTROY, TRACE_LOCK_C11, mutex, site);
+}
+
+EXPORT int mtx_lock(mtx_t *mutex)
+{
+	const struct atomsan_site *site = rt_take_site();
+	int result = REAL(mtx_lock)(mutex);
+
+	rt_mutex_locked((pthread_mutex_t *)mutex, TRACE_LOCK_C11, to_errno(result), site);
+	return result;
+}
+
+EXPORT int mtx_trylock(mtx_t *mutex)
+{
+	const struct atomsan_site *site = rt_take_site();
+	int result = REAL(mtx_trylock)(mutex);
+
+	rt_mutex_locked((pthread_mutex_t *)mutex, TRACE_LOCK_C11 | TRACE_LOCK_TRY, to_errno(result), site);
+	return result;
+}
+
+EXPORT int mtx_timedlock(mtx_t *mutex, const struct timespec *until)
+{
+	const struct atomsan_site *site = rt_take_site();
+	int result = REAL(mtx_timedlock)(mutex, until);
+
+	rt_mutex_locked((pthread_mutex_t *)mutex, TRACE_LOCK_C11 | TRACE_LOCK_TIMED, to_errno(result), site);
+	return result;
+}
+
+EXPORT int mtx_unlock(mtx_t *mutex)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	rt_mutex_unlocking((pthread_mutex_t *)mutex, TRACE_LOCK_C11, site);
+	return REAL(mtx_unlock)(mutex);
+}
+
+EXPORT int cnd_wait(cnd_t *condition, mtx_t *mutex)
+{
+	struct cond_wait wait = {condition, (pthread_mutex_t *)mutex, rt_take_site(), false};
+	int result, error;
+
+	COND_WAIT(wait, NULL, error, to_errno(result = REAL(cnd_wait)(condition, mutex)));
+	return result;
+}
+
+EXPORT int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *until)
+{
+	struct cond_wait wait = {condition, (pthread_mutex_t *)mutex, rt_take_site(), false};
+	int result, error;
+
+	COND_WAIT(wait, until, error, to_errno(result = REAL(cnd_timedwait)(condition, mutex, until)));
+	return result;
+}
+
+EXPORT int cnd_signal(cnd_t *condition)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	rt_op(TRACE_OP_SIGNAL, 0, condition, site);
+	return REAL(cnd_signal)(condition);
+}
+
+EXPORT int cnd_broadcast(cnd_t *condition)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	rt_op(TRACE_OP_BROADCAST, 0, condition, site);
+	return REAL(cnd_broadcast)(condition);
+}
+
+EXPORT void call_once(once_flag *flag, void (*routine)(void))
+{
+	once_call((pthread_once_t *)flag, routine, rt_take_site());
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The heap: a FREE is recorded before the block can be given to somebody else,
+ * an ALLOC after it has been got. operator new and delete come here through
+ * the C++ library.
+ *
+ * The definitions are weak, so that a program that brings its own allocator
+ * still links, and has it; then its blocks go unrecorded. The work is glibc's,
+ * called by the names that need no lookup: ld.so allocates before dlsym works,
+ * and dlsym allocates.
+ */
+#include "rt/rt.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *block, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+void __libc_free(void *block);
+
+#define OVERRIDABLE EXPORT __attribute__((weak))
+
+static bool recorded(void)
+{
+	return rt_on() && rt_options.malloc;
+}
+
+static void *allocated(void *block, size_t size, const struct atomsan_site *site)
+{
+	if (block && recorded())
+		rt_op_value(TRACE_OP_ALLOC, 0, block, size, site);
+	return block;
+}
+
+OVERRIDABLE void *malloc(size_t size)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	return allocated(__libc_malloc(size), size, site);
+}
+
+OVERRIDABLE void *calloc(size_t count, size_t size)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	return allocated(__libc_calloc(count, size), count * size, site);
+}
+
+OVERRIDABLE void free(void *block)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	if (block && recorded())
+		rt_op(TRACE_OP_FREE, 0, block, site);
+	__libc_free(block);
+}
+
+/*
+ * The old block may be somebody else's before libc returns, so its FREE comes
+ * first. Where libc then cannot grow it, the block lives on, and an ALLOC says
+ * so; what the program asked for at first is not known any more, what the
+ * block holds is.
+ */
+static void *resize(void *block, size_t size, const struct atomsan_site *site)
+{
+	bool record = recorded();
+	size_t before = block && record ? malloc_usable_size(block) : 0;
+	void *moved;
+
+	if (block && record)
+		rt_op(TRACE_OP_FREE, 0, block, site);
+	moved = __libc_realloc(block, size);
+	if (!moved && block && size && record)
+		rt_op_value(TRACE_OP_ALLOC, 0, block, before, site);
+	return allocated(moved, size, site);
+}
+
+OVERRIDABLE void *realloc(void *block, size_t size)
+{
+	return resize(block, size, rt_take_site());
+}
+
+OVERRIDABLE void *reallocarray(void *block, size_t count, size_t size)
+{
+	const struct atomsan_site *site = rt_take_site();
+	size_t length;
+
+	if (__builtin_mul_overflow(count, size, &length)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return resize(block, length, site);
+}
+
+OVERRIDABLE void *memalign(size_t alignment, size_t size)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	return allocated(__libc_memalign(alignment, size), size, site);
+}
+
+OVERRIDABLE void *aligned_alloc(size_t alignment, size_t size)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	return allocated(__libc_memalign(alignment, size), size, site);
+}
+
+OVERRIDABLE int posix_memalign(void **result, size_t alignment, size_t size)
+{
+	const struct atomsan_site *site = rt_take_site();
+	int saved = errno;
+	void *block;
+
+	if (alignment % sizeof(void *) || !alignment || (alignment & (alignment - 1)))
+		return EINVAL;
+	block = __libc_memalign(alignment, size);
+	errno = saved; /* this one returns its error */
+	if (!block)
+		return ENOMEM;
+	*result = allocated(block, size, site);
+	return 0;
+}
+
+OVERRIDABLE void *valloc(size_t size)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	return allocated(__libc_memalign(getpagesize(), size), size, site);
+}
+
+OVERRIDABLE void *pvalloc(size_t size)
+{
+	const struct atomsan_site *site = rt_take_site();
+	size_t page = getpagesize();
+	size_t rounded;
+
+	if (__builtin_add_overflow(size, page - 1, &rounded)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	rounded &= ~(page - 1);
+	return allocated(__libc_memalign(page, rounded), rounded, site);
+}

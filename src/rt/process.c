@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The process: fork, exec, and the ways to end at once. exit() and returning
+ * from main end in the runtime's own destructor.
+ */
+#include "rt/process.h"
+#include "rt/create.h"
+#include "rt/real.h"
+#include "rt/rt.h"
+
+#include <alloca.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * A child must leave its parent's trace alone from its first instruction on,
+ * so the change is made by the first of the atfork handlers, before any of the
+ * program's; that also serves what forks inside libc (daemon, forkpty).
+ */
+static void begin_child(void)
+{
+	rt_record_fork_child();
+	create_fork_child();
+}
+
+void rt_process_init(void)
+{
+	static bool done;
+
+	if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
+		pthread_atfork(NULL, NULL, begin_child);
+}
+
+EXPORT pid_t fork(void)
+{
+	const struct atomsan_site *site = rt_take_site();
+	pid_t pid = REAL(fork)();
+
+	if (pid > 0)
+		rt_op_value(TRACE_OP_FORK, 0, NULL, pid, site);
+	return pid;
+}
+
+/* POSIX lets vfork be fork. Sharing the parent's memory and thread-local
+ * storage, a child would write into the trace as its parent. */
+EXPORT pid_t vfork(void)
+{
+	return fork();
+}
+
+/* The one that runs no atfork handlers. */
+EXPORT pid_t _Fork(void)
+{
+	const struct atomsan_site *site = rt_take_site();
+	pid_t pid = REAL(_Fork)();
+
+	if (pid > 0)
+		rt_op_value(TRACE_OP_FORK, 0, NULL, pid, site);
+	else if (pid == 0)
+		begin_child();
+	return pid;
+}
+
+/* An EXEC after which the thread goes on is one that failed. */
+static void executing(void)
+{
+	rt_op(TRACE_OP_EXEC, 0, NULL, rt_take_site());
+}
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	executing();
+	return REAL(execve)(path, argv, envp);
+}
+
+EXPORT int execv(const char *path, char *const argv[])
+{
+	executing();
+	return REAL(execve)(path, argv, environ);
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	executing();
+	return REAL(execvpe)(file, argv, environ);
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	executing();
+	return REAL(execvpe)(file, argv, envp);
+}
+
+EXPORT int fexecve(int file, char *const argv[], char *const envp[])
+{
+	executing();
+	return REAL(fexecve)(file, argv, envp);
+}
+
+EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	executing();
+	return REAL(execveat)(folder, path, argv, envp, flags);
+}
+
+/* The arguments of an execl form as an array on the stack; `list` is left behind the NULL. */
+#define COLLECT(first, list, argv)                             \
+	do {                                                   \
+		size_t count = 1;                              \
+		va_list ahead;                                 \
+                                                               \
+		va_copy(ahead, list);                          \
+		while (va_arg(ahead, char *))                  \
+			count++;                               \
+		va_end(ahead);                                 \
+		(argv) = alloca((count + 1) * sizeof(char *)); \
+		(argv)[0] = (char *)(first);                   \
+		for (size_t i = 1; i <= count; i++)            \
+			(argv)[i] = va_arg(list, char *);      \
+	} while (0)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+	char **argv;
+	va_list list;
+
+	executing();
+	va_start(list, first);
+	COLLECT(first, list, argv);
+	va_end(list);
+	return REAL(execve)(path, argv, environ);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+	char **argv;
+	va_list list;
+
+	executing();
+	va_start(list, first);
+	COLLECT(first, list, argv);
+	va_end(list);
+	return REAL(execvpe)(file, argv, environ);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+	char **argv;
+	char **envp;
+	va_list list;
+
+	executing();
+	va_start(list, first);
+	COLLECT(first, list, argv);
+	envp = va_arg(list, char **);
+	va_end(list);
+	return REAL(execve)(path, argv, envp);
+}
+
+/* `shown` is what a shell would show of it. */
+static void ending(int shown, int wait_status)
+{
+	rt_op_value(TRACE_OP_EXIT_PROCESS, 0, NULL, (uint64_t)shown, rt_take_site());
+	rt_record_finish(wait_status);
+}
+
+EXPORT void _exit(int status)
+{
+	ending(status & 0xff, W_EXITCODE(status & 0xff, 0));
+	REAL(_exit)(status);
+}
+
+EXPORT void _Exit(int status)
+{
+	ending(status & 0xff, W_EXITCODE(status & 0xff, 0));
+	REAL(_exit)(status);
+}
+
+/* Its handlers still run, and are recorded: a finished trace goes on growing. */
+EXPORT void quick_exit(int status)
+{
+	ending(status & 0xff, W_EXITCODE(status & 0xff, 0));
+	REAL(quick_exit)(status);
+}
+
+/* A handler may yet save the process by longjmp; then its real end says so again. */
+EXPORT void abort(void)
+{
+	ending(128 + SIGABRT, W_EXITCODE(0, SIGABRT));
+	REAL(abort)();
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Spin locks. They know no owner, so no unlock is ever refused. */
+#include "rt/lock.h"
+#include "rt/real.h"
+
+/* pthread.h has the locks as pointers to volatile; the trace wants the address only. */
+static void locked(unsigned flags, pthread_spinlock_t *lock, int error, const struct atomsan_site *site)
+{
+	flags |= TRACE_LOCK_SPIN;
+	if (error)
+		rt_failed(TRACE_OP_LOCK_FAILED, flags, (const void *)lock, error, site);
+	else
+		rt_op(TRACE_OP_LOCK, flags, (const void *)lock, site);
+}
+
+EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)
+{
+	const struct atomsan_site *site = rt_take_site();
+	int error = REAL(pthread_spin_init)(lock, shared);
+
+	if (!error)
+		rt_op(TRACE_OP_LOCK_INIT, TRACE_LOCK_SPIN, (const void *)lock, site);
+	return error;
+}
+
+EXPORT int pthread_spin_destroy(pthread_spinlock_t *lock)
+{
+	const struct atomsan_site *site = rt_take_site();
+	int error = REAL(pthread_spin_destroy)(lock);
+
+	if (!error)
+		rt_op(TRACE_OP_LOCK_DESTROY, TRACE_LOCK_SPIN, (const void *)lock, site);
+	return error;
+}
+
+EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+	const struct atomsan_site *site = rt_take_site();
+	int error = REAL(pthread_spin_lock)(lock);
+
+	locked(0, lock, error, site);
+	return error;
+}
+
+EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+	const struct atomsan_site *site = rt_take_site();
+	int error = REAL(pthread_spin_trylock)(lock);
+
+	locked(TRACE_LOCK_TRY, lock, error, site);
+	return error;
+}
+
+EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+	const struct atomsan_site *site = rt_take_site();
+
+	rt_op(TRACE_OP_UNLOCK, TRACE_LOCK_SPIN, (const void *)lock, site);
+	return REAL(pthread_spin_unlock)(lock);
+}
