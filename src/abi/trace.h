@@ -37,7 +37,12 @@
  * An id or a site that does not fit is written as all ones, with a
  * TRACE_PREFIX_SITE before the event. The upper bits of an address come from
  * the header's `regions`, indexed by bits 40 to 43, or from a
- * TRACE_PREFIX_REGION before the event.
+ * TRACE_PREFIX_REGION before the event. A value that is an address (the mutex of
+ * WAIT and WAKE) gets its upper bits from `regions` as well. An event and its
+ * prefixes lie in one block.
+ *
+ * An access whose site is a call, or is not known, has its length in a
+ * TRACE_PREFIX_VALUE; it is a write if a TRACE_PREFIX_OTHER before it holds 1.
  *
  * Order. A thread's events are in program order. The key of an event is the
  * stamp of its thread's latest event with a stamp, up to and including itself;
@@ -59,6 +64,7 @@
 #define TRACE_PAGE 4096u
 #define TRACE_BLOCK_MAGIC 0x6b6c4241u /* "ABlk" */
 #define TRACE_MAX_BLOCK (64u << 20)   /* no block is longer, metadata is split */
+#define TRACE_MAX_UNPACKED (1u << 20) /* no packed event block is longer once unpacked */
 
 enum trace_event_kind {
 	TRACE_NONE = 0,

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Events of a trace, one after the other: of all threads in the total order
+ * that abi/trace.h describes, or of one thread in program order.
+ *
+ * The order is made by merging runs. A run is what a thread did from one
+ * stamped event up to the next; its events have the same key, so a thread is
+ * read on without looking at the others until it meets a stamp that is higher
+ * than the lowest one that another thread waits with.
+ */
+#ifndef ATOMSAN_TRACE_CURSOR_H
+#define ATOMSAN_TRACE_CURSOR_H
+
+#include "trace/reader.h"
+
+struct trace_event {
+	uint64_t key;     /* stamp of the thread's latest stamped event, itself included; 0: none yet */
+	uint64_t address; /* accessed, receiver of an ENTER, object of an OP */
+	uint64_t value;   /* bytes of an access; else see TRACE_OPS, 0 if absent */
+	uint64_t other;   /* see TRACE_OPS, 0 if absent */
+	uint32_t thread;  /* index in trace->threads; a thread number for the writer */
+	uint32_t site;    /* ACCESS and OP; TRACE_NO_SITE if not known */
+	union {
+		uint32_t function; /* ENTER */
+		uint32_t frames;   /* EXIT: how many are left */
+	};
+	uint16_t flags;   /* OP: its flags */
+	uint8_t kind;     /* enum trace_event_kind; ACCESS also stands for STAMPED */
+	uint8_t op;       /* OP: enum trace_op */
+	uint8_t access;   /* ACCESS: enum atomsan_access, up to ATOMSAN_ATOMIC_RMW */
+	bool stamped;     /* key is its own stamp */
+	uint8_t prefixes; /* 1 << enum trace_prefix of what was there */
+};
+
+struct trace_cursor;
+
+/* In total order. While it goes, threads get their names (trace_thread_name)
+ * as their CREATE events are met, that is before their own first event. */
+struct trace_cursor *trace_cursor_open(struct trace *trace);
+/* One thread, in program order. */
+struct trace_cursor *trace_cursor_open_thread(struct trace *trace, uint32_t index);
+void trace_cursor_close(struct trace_cursor *cursor);
+
+/* 1: an event, 0: no more, -1: damage, see trace_cursor_error. */
+int trace_next(struct trace_cursor *cursor, struct trace_event *event);
+const struct err *trace_cursor_error(const struct trace_cursor *cursor);
+
+/* Text of an op ("lock"), or NULL for a number that is none. */
+const char *trace_op_text(unsigned op);
+
+/* Runs through the whole trace so that every thread has its name. */
+int trace_name_threads(struct trace *trace, struct err *err);
+
+#endif

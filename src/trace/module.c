@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The tables of a module: sites, functions and the strings they point to. The
+ * tables are used as they lie in the file; a string reference is a distance
+ * from the place of the field in the process, so places are computed in the
+ * process's addresses and only then turned into an offset in the strings.
+ */
+#include "trace/reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int damaged(const struct trace *trace, uint32_t number, const char *what, struct err *err)
+{
+	return err_set(err, "%s: the tables of module %" PRIu32 " are damaged: %s", trace->path, number,
+		       what);
+}
+
+/* Takes `length` bytes off the front of the span, or NULL. */
+static const char *cut(struct trace_span *rest, uint64_t length)
+{
+	const char *data = rest->data;
+
+	if (length > rest->length)
+		return NULL;
+	rest->data += length;
+	rest->length -= length;
+	return data;
+}
+
+int trace_module_add(struct trace *trace, struct trace_span item, struct err *err)
+{
+	struct trace_module m;
+	struct trace_module_table t;
+	const char *path, *nul;
+
+	if (item.length < sizeof m)
+		return damaged(trace, trace->module_count, "they are too short", err);
+	memcpy(&m, cut(&item, sizeof m), sizeof m);
+	t = (struct trace_module_table){.number = m.number,
+					.build_id_length = m.build_id_length,
+					.load_bias = m.load_bias,
+					.first_site = m.first_site,
+					.sites = m.sites_length / sizeof(struct atomsan_site),
+					.first_function = m.first_function,
+					.functions = m.functions_length / sizeof(struct atomsan_function),
+					.sites_address = m.sites_address,
+					.functions_address = m.functions_address,
+					.strings_address = m.strings_address};
+	path = cut(&item, m.path_length);
+	t.build_id = path ? (const uint8_t *)cut(&item, m.build_id_length) : NULL;
+	t.site_data = t.build_id ? (const uint8_t *)cut(&item, m.sites_length) : NULL;
+	t.function_data = t.site_data ? (const uint8_t *)cut(&item, m.functions_length) : NULL;
+	t.strings = t.function_data ? cut(&item, m.strings_length) : NULL;
+	if (!t.strings)
+		return damaged(trace, m.number, "they are shorter than their header says", err);
+	if (m.sites_length % sizeof(struct atomsan_site) ||
+	    m.functions_length % sizeof(struct atomsan_function))
+		return damaged(trace, m.number, "a table ends inside an entry", err);
+	if (t.sites && (!t.first_site || t.first_site + t.sites < t.sites))
+		return damaged(trace, m.number, "its site numbers are impossible", err);
+	if (t.functions && t.first_function + t.functions < t.functions)
+		return damaged(trace, m.number, "its function numbers are impossible", err);
+	/* What follows the last NUL cannot be a string; with it gone, every offset
+	 * inside is the beginning of a string that ends. */
+	nul = m.strings_length ? memrchr(t.strings, 0, m.strings_length) : NULL;
+	t.strings_length = nul ? (uint64_t)(nul - t.strings) + 1 : 0;
+	t.path = mem_alloc((unsigned long)m.path_length + 1);
+	memcpy(t.path, path, m.path_length);
+	t.path[m.path_length] = 0;
+	trace->modules = mem_resize(trace->modules, trace->module_count + 1, sizeof *trace->modules);
+	trace->modules[trace->module_count++] = t;
+	return 0;
+}
+
+static int compare_sites(const void *left, const void *right)
+{
+	const struct trace_module_table *a = left, *b = right;
+
+	if (a->first_site != b->first_site)
+		return a->first_site < b->first_site ? -1 : 1;
+	return a->sites < b->sites ? -1 : a->sites > b->sites;
+}
+
+static int compare_functions(const void *left, const void *right, void *modules)
+{
+	const struct trace_module_table *a = (struct trace_module_table *)modules + *(const uint32_t *)left;
+	const struct trace_module_table *b = (struct trace_module_table *)modules + *(const uint32_t *)right;
+
+	if (a->first_function != b->first_function)
+		return a->first_function < b->first_function ? -1 : 1;
+	return a->functions < b->functions ? -1 : a->functions > b->functions;
+}
+
+int trace_modules_sort(struct trace *trace, struct err *err)
+{
+	struct trace_module_table *m = trace->modules;
+	uint32_t n = trace->module_count;
+
+	if (!n)
+		return 0;
+	qsort(m, n, sizeof *m, compare_sites);
+	trace->by_function = mem_alloc(n * sizeof *trace->by_function);
+	for (uint32_t i = 0; i < n; i++)
+		trace->by_function[i] = i;
+	qsort_r(trace->by_function, n, sizeof *trace->by_function, compare_functions, m);
+	for (uint32_t i = 1; i < n; i++) {
+		const struct trace_module_table *a = &m[trace->by_function[i - 1]];
+		const struct trace_module_table *b = &m[trace->by_function[i]];
+
+		if (m[i].first_site - m[i - 1].first_site < m[i - 1].sites && m[i].sites)
+			return damaged(trace, m[i].number, "another module has the same site numbers", err);
+		if (b->first_function - a->first_function < a->functions && b->functions)
+			return damaged(trace, b->number, "another module has the same function numbers", err);
+	}
+	return 0;
+}
+
+const struct trace_module_table *trace_site_module(const struct trace *trace, uint64_t number)
+{
+	uint32_t low = 0, high = trace->module_count;
+
+	/* The last module that begins at or before the number; those without
+	 * sites sort before the one that has the same first number. */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (trace->modules[middle].first_site <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* A module without sites may carry any number, so it can hide the right one. */
+	while (low-- > 0) {
+		const struct trace_module_table *m = &trace->modules[low];
+
+		if (m->sites)
+			return number - m->first_site < m->sites ? m : NULL;
+	}
+	return NULL;
+}
+
+const struct trace_module_table *trace_function_module(const struct trace *trace, uint64_t number)
+{
+	uint32_t low = 0, high = trace->module_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (trace->modules[trace->by_function[middle]].first_function <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- > 0) {
+		const struct trace_module_table *m = &trace->modules[trace->by_function[low]];
+
+		if (m->functions)
+			return number - m->first_function < m->functions ? m : NULL;
+	}
+	return NULL;
+}
+
+static const char *string(const struct trace_module_table *m, uint64_t field, int32_t distance)
+{
+	uint64_t offset = field + (uint64_t)(int64_t)distance - m->strings_address;
+
+	return distance && offset < m->strings_length ? m->strings + offset : NULL;
+}
+
+int trace_site(const struct trace *trace, uint64_t number, struct trace_site *site, struct err *err)
+{
+	const struct trace_module_table *m = trace_site_module(trace, number);
+	struct atomsan_site raw;
+	uint64_t at;
+
+	if (!m)
+		return err_set(err, "%s: there is no site %" PRIu64 " in the trace", trace->path, number);
+	at = (number - m->first_site) * sizeof raw;
+	memcpy(&raw, m->site_data + at, sizeof raw);
+	at += m->sites_address;
+#define STRING(field) string(m, at + offsetof(struct atomsan_site, field), raw.field)
+	*site = (struct trace_site){.function = STRING(function),
+				    .file = STRING(file),
+				    .type = STRING(type),
+				    .member = STRING(member),
+				    .base = STRING(base),
+				    .line = raw.line,
+				    .column = raw.column,
+				    .size = raw.size,
+				    .kind = raw.kind,
+				    .order = raw.order,
+				    .base_kind = raw.base_kind,
+				    .flags = raw.flags,
+				    .module = m};
+#undef STRING
+	return 0;
+}
+
+int trace_function(const struct trace *trace, uint64_t number, struct trace_function *function,
+		   struct err *err)
+{
+	const struct trace_module_table *m = trace_function_module(trace, number);
+	struct atomsan_function raw;
+	uint64_t at;
+
+	if (!m)
+		return err_set(err, "%s: there is no function %" PRIu64 " in the trace", trace->path, number);
+	at = (number - m->first_function) * sizeof raw;
+	memcpy(&raw, m->function_data + at, sizeof raw);
+	at += m->functions_address;
+#define STRING(field) string(m, at + offsetof(struct atomsan_function, field), raw.field)
+	*function = (struct trace_function){.name = STRING(name),
+					    .linkage_name = STRING(linkage_name),
+					    .file = STRING(file),
+					    .receiver_type = STRING(receiver_type),
+					    .line = raw.line,
+					    .receiver = raw.receiver,
+					    .flags = raw.flags,
+					    .asm_blocks = raw.asm_blocks,
+					    .module = m};
+#undef STRING
+	return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "trace/text.h"
+
+#include <stdint.h>
+
+/* Length of the character that begins here, 0 if it is not UTF-8. */
+static size_t character(const uint8_t *p, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t length = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
+
+	if (length < 2) {
+		*code = *p;
+		return length;
+	}
+	*code = *p & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if (p[i] >> 6 != 2)
+			return 0;
+		*code = *code << 6 | (p[i] & 0x3fu);
+	}
+	if (*code < least[length] || *code > 0x10ffff || *code >> 11 == 27)
+		return 0;
+	return length;
+}
+
+void text_put(FILE *out, const char *text)
+{
+	const uint8_t *p = (const uint8_t *)text;
+
+	while (*p) {
+		uint32_t code;
+		size_t length = character(p, &code);
+
+		if (length && code >= ' ' && !(code >= 0x7f && code < 0xa0)) {
+			fwrite_unlocked(p, 1, length, out);
+		} else {
+			if (!length)
+				length = 1;
+			for (size_t i = 0; i < length; i++)
+				fprintf(out, "\\x%02x", p[i]);
+		}
+		p += length;
+	}
+}
+
+void text_json(FILE *out, const char *text)
+{
+	const uint8_t *p = (const uint8_t *)text;
+
+	if (!text) {
+		fputs("null", out);
+		return;
+	}
+	putc_unlocked('"', out);
+	while (*p) {
+		uint32_t code;
+		size_t length = character(p, &code);
+
+		if (!length) {
+			fputs("\\ufffd", out);
+			length = 1;
+		} else if (code < ' ' || code == 0x7f) {
+			fprintf(out, "\\u%04x", (unsigned)code);
+		} else {
+			if (code == '"' || code == '\\')
+				putc_unlocked('\\', out);
+			fwrite_unlocked(p, 1, length, out);
+		}
+		p += length;
+	}
+	putc_unlocked('"', out);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Strings from a trace, put where they can do no harm: names come from
+ * programs and damaged files, and may hold control characters or bytes that
+ * are not UTF-8.
+ */
+#ifndef ATOMSAN_TRACE_TEXT_H
+#define ATOMSAN_TRACE_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* For a terminal: what is not printable text becomes \xNN. */
+void text_put(FILE *out, const char *text);
+/* A JSON string with its quotes; null for NULL. A byte that is not UTF-8 becomes U+FFFD. */
+void text_json(FILE *out, const char *text);
+
+#endif
