@@ -53,12 +53,32 @@ int cli_failf(const struct verb *verb, const char *format, ...)
 	return CLI_FAILED;
 }
 
+/* Build systems like a compiler's name to be one word: atomsan-cc, atomsan-c++,
+ * perhaps with a prefix, are links to this executable. */
+static const struct verb *named_as_compiler(const char *name)
+{
+	static const struct verb *const compilers[] = {&verb_cc, &verb_cxx};
+
+	for (int i = 0; i < 2; i++) {
+		char ending[32];
+		int n = snprintf(ending, sizeof ending, "atomsan-%s", compilers[i]->name);
+		size_t length = strlen(name);
+
+		if (length >= n && !strcmp(name + length - n, ending))
+			return compilers[i];
+	}
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
+	const struct verb *compiler = argc ? named_as_compiler(argv[0]) : NULL;
 	const char *names[64];
 	const char *near;
 	int n = 0;
 
+	if (compiler)
+		return compiler->run(argc, argv);
 	if (argc < 2) {
 		usage(stderr);
 		return CLI_FAILED;

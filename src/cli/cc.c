@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * `atomsan cc` and `atomsan c++`: clang, with the flags that make the program
+ * come out instrumented. The wrapper becomes clang (exec), so diagnostics, exit
+ * status and signals are clang's own.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/ccflags.h"
+#include "cli/ccline.h"
+
+/* In single quotes where a shell would see more than a word. */
+static void print_quoted(const char *word)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=/.,:@%";
+
+	if (*word && !word[strspn(word, plain)]) {
+		fputs(word, stdout);
+		return;
+	}
+	putchar('\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*word);
+	putchar('\'');
+}
+
+static int print_flags(const struct verb *verb, struct ccflags *flags, int failed, struct err *err)
+{
+	for (int i = 0; i < flags->count && !failed; i++) {
+		if (i)
+			putchar(' ');
+		print_quoted(flags->words[i]);
+	}
+	ccflags_release(flags);
+	if (failed)
+		return cli_fail(verb, err);
+	putchar('\n');
+	return CLI_OK;
+}
+
+static int print(const struct verb *verb, int cxx, int argc, char **argv)
+{
+	static const char *const names[] = {"cflags", "ldflags", "compiler", "include",
+					    "plugin", "runtime", NULL};
+	const char *what = argc == 3 ? argv[2] : "";
+	struct ccflags flags = {.count = 0};
+	struct err err;
+	const char *near;
+	char *path;
+
+	if (!strcmp(what, "cflags")) {
+		int failed;
+
+		ccflags_quietly(&flags, 1);
+		failed = ccflags_compile(&flags, &err) || ccflags_include(&flags, &err);
+		ccflags_quietly(&flags, 0);
+		return print_flags(verb, &flags, failed, &err);
+	}
+	if (!strcmp(what, "ldflags"))
+		return print_flags(verb, &flags, ccflags_link(&flags, &err), &err);
+	if (!strcmp(what, "compiler"))
+		path = ccflags_compiler(cxx, &err);
+	else if (!strcmp(what, "include"))
+		path = cli_part_include(&err);
+	else if (!strcmp(what, "plugin"))
+		path = cli_part_plugin(&err);
+	else if (!strcmp(what, "runtime"))
+		path = cli_part_runtime(&err);
+	else if ((near = cli_nearest(what, names)))
+		return cli_failf(verb, "there is no '%s' to print; did you mean '%s'?", what, near);
+	else
+		return cli_failf(
+			verb,
+			"--print takes one word: cflags, ldflags, compiler, include, plugin or runtime");
+	if (!path)
+		return cli_fail(verb, &err);
+	print_quoted(path);
+	putchar('\n');
+	free(path);
+	return CLI_OK;
+}
+
+static void append(const struct ccflags *flags, char **out, int *n)
+{
+	for (int i = 0; i < flags->count; i++)
+		out[(*n)++] = flags->words[i];
+}
+
+/* The pass runs inside clang and learns from the environment what was asked for. */
+static void tell_plugin(const struct ccline *line)
+{
+	if (line->specs)
+		setenv("ATOMSAN_SPEC", line->specs, 1);
+	if (line->no_bitcode)
+		setenv("ATOMSAN_BITCODE", "0", 1);
+	if (line->early)
+		setenv("ATOMSAN_EARLY", "1", 1);
+}
+
+/* Returns only if clang could not be started. */
+static int compile(const struct verb *verb, int cxx, struct ccline *line, struct err *err)
+{
+	struct ccflags before = {.count = 0}, after = {.count = 0};
+	char *compiler = ccflags_compiler(cxx, err);
+	char **out;
+	int n = 0;
+
+	ccflags_quietly(&before, 1);
+	ccflags_quietly(&after, 1);
+	if (!compiler || ccflags_compile(&before, err) || ccflags_include(&after, err))
+		return cli_fail(verb, err);
+	ccflags_quietly(&before, 0);
+	ccflags_quietly(&after, 0);
+	if (line->link == CCLINE_EXECUTABLE && ccflags_link(&after, err))
+		return cli_fail(verb, err);
+	if (line->link == CCLINE_SHARED)
+		ccflags_shared(&after);
+	out = mem_zalloc(1 + before.count + line->word_count + line->argument_count + after.count + 1,
+			 sizeof *out);
+	out[n++] = (char *)ccflags_compiler_name(cxx);
+	append(&before, out, &n);
+	ccline_rest(line, 0, line->end, out, &n);
+	append(&after, out, &n);
+	ccline_rest(line, line->end, line->argument_count, out, &n);
+	tell_plugin(line);
+	execv(compiler, out);
+	return cli_failf(verb, "cannot run %s: %s%s", compiler, strerror(errno),
+			 errno == E2BIG ? "; use a response file" : "");
+}
+
+static int run_compiler(const struct verb *verb, int cxx, int argc, char **argv)
+{
+	struct ccline line;
+	struct err err;
+	int status;
+
+	if (argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))) {
+		cli_help(verb);
+		return CLI_OK;
+	}
+	if (argc >= 2 && !strcmp(argv[1], "--print"))
+		return print(verb, cxx, argc, argv);
+	status = ccline_read(&line, argc - 1, argv + 1, &err) ? cli_fail(verb, &err)
+							      : compile(verb, cxx, &line, &err);
+	ccline_release(&line);
+	return status;
+}
+
+static int run_cc(int argc, char **argv)
+{
+	return run_compiler(&verb_cc, 0, argc, argv);
+}
+
+static int run_cxx(int argc, char **argv)
+{
+	return run_compiler(&verb_cxx, 1, argc, argv);
+}
+
+#define SYNOPSIS "[--spec=FILE]... [--no-bitcode] [--early] [--print WHAT] [CLANG-ARGUMENT]..."
+#define HELP                                                                                              \
+	"  --spec=FILE    what must be atomic, in a file; also from ATOMSAN_SPEC, separated by colons\n"  \
+	"  --no-bitcode   leave the bitcode out of the object files; 'atomsan lint' needs it\n"           \
+	"  --early        instrument accesses before optimisation: all that the source has, slower\n"     \
+	"  --print WHAT   print cflags, ldflags, compiler, include, plugin or runtime, for builds that\n" \
+	"                 call clang themselves, and do nothing else; the first argument\n"               \
+	"\nEverything else is clang's. 'atomsan-cc' and 'atomsan-c++' are the same as one word.\n"
+
+const struct verb verb_cc = {
+	.name = "cc",
+	.synopsis = SYNOPSIS,
+	.summary = "Compile and link C as clang does, instrumented",
+	.help = HELP,
+	.run = run_cc,
+};
+
+const struct verb verb_cxx = {
+	.name = "c++",
+	.synopsis = SYNOPSIS,
+	.summary = "Compile and link C++ as clang++ does, instrumented",
+	.help = HELP,
+	.run = run_cxx,
+};
