@@ -269,7 +269,7 @@ static void node_free(struct node *node)
 
 int main(int argc, char **argv)
 {
-	struct options options = options_read(argc, argv, 2, 4000000);
+	struct options options = options_read(argc, argv, 2, 2500000);
 	struct worker workers[MAX_THREADS] = {0};
 	static struct index index;
 	uint64_t sum = 0;
