@@ -205,6 +205,10 @@ ATOMSAN_HOOK __atomsan_fence(const struct atomsan_site *site);
 /* A stack object whose address leaves its function begins to live; it ends with the frame. */
 ATOMSAN_HOOK __atomsan_object(const void *p, uint64_t length, const struct atomsan_site *site);
 
+/* What atomsan/atomsan.h calls. */
+void __atomsan_unit_begin(void);
+void __atomsan_unit_end(void);
+
 /* Registered by a constructor in every module (executable or shared object)
  * that was linked with instrumented code; unregistered by its destructor. */
 struct atomsan_module {

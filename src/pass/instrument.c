@@ -288,13 +288,13 @@ static enum watch watched(const char *name)
 	return NOT_WATCHED;
 }
 
-static void store_site(LLVMValueRef call)
+static void store_site(LLVMValueRef call, bool pair)
 {
-	struct note note = {"", "", "", 0, 0};
+	struct note note = {"", "", "", 0, pair ? ATOMSAN_SITE_RANGE : 0};
 	LLVMValueRef site;
 
 	before(call);
-	site = sites_add(call, ATOMSAN_CALL, ATOMSAN_PLAIN, 0, &note);
+	site = pair ? sites_add_pair(call, &note) : sites_add(call, ATOMSAN_CALL, ATOMSAN_PLAIN, 0, &note);
 	call_hook("__atomsan_inl_at", &site, 1);
 }
 
@@ -372,11 +372,11 @@ static void plain_call(LLVMValueRef call)
 		return;
 	switch (watched(name)) {
 	case WRAPPED:
-		store_site(call);
+		store_site(call, true);
 		wrap_callee(call, callee, name);
 		break;
 	case WATCHED:
-		store_site(call);
+		store_site(call, false);
 		break;
 	case NOT_WATCHED:
 		break;

@@ -88,6 +88,8 @@ void sites_begin(LLVMModuleRef module);
 void sites_forget(void);
 LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsigned order, uint64_t size,
 		       const struct note *note);
+/* Two neighbours, for what a call reads and for what it writes (see rt/watched.inc). */
+LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note);
 LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned asm_blocks);
 void sites_module_constructor(LLVMModuleRef module);
 

@@ -133,15 +133,16 @@ static unsigned at_most(uint64_t n, unsigned most)
 	return n > most ? most : (unsigned)n;
 }
 
-LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsigned order, uint64_t size,
-		       const struct note *note)
+/* The constant for one site that lies `byte` bytes into an entry. */
+static LLVMValueRef site_content(LLVMValueRef entry, unsigned byte, LLVMValueRef instruction,
+				 enum atomsan_access kind, unsigned order, uint64_t size,
+				 const struct note *note)
 {
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
 	LLVMMetadataRef scope = location ? LLVMDILocationGetScope(location) : NULL;
 	LLVMMetadataRef subprogram = scope ? di_subprogram(scope) : NULL;
 	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
 	unsigned flags = note->flags, line = location ? LLVMDILocationGetLine(location) : 0;
-	LLVMValueRef entry = new_entry(site_type(), SECTION_SITES);
 	const char *name;
 	size_t length;
 
@@ -156,11 +157,12 @@ LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsig
 	}
 
 	LLVMValueRef fields[] = {
-		distance(entry, offsetof(struct atomsan_site, function), name),
-		distance(entry, offsetof(struct atomsan_site, file), di_file(scope ? scope : subprogram)),
-		distance(entry, offsetof(struct atomsan_site, type), note->type),
-		distance(entry, offsetof(struct atomsan_site, member), note->member),
-		distance(entry, offsetof(struct atomsan_site, base), note->base),
+		distance(entry, byte + offsetof(struct atomsan_site, function), name),
+		distance(entry, byte + offsetof(struct atomsan_site, file),
+			 di_file(scope ? scope : subprogram)),
+		distance(entry, byte + offsetof(struct atomsan_site, type), note->type),
+		distance(entry, byte + offsetof(struct atomsan_site, member), note->member),
+		distance(entry, byte + offsetof(struct atomsan_site, base), note->base),
 		number(32, line),
 		number(16, location ? at_most(LLVMDILocationGetColumn(location), UINT16_MAX) : 0),
 		number(16, size),
@@ -169,7 +171,26 @@ LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsig
 		number(8, note->base_kind),
 		number(8, flags),
 	};
-	LLVMSetInitializer(entry, LLVMConstStructInContext(context, fields, 12, false));
+	return LLVMConstStructInContext(context, fields, 12, false);
+}
+
+LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsigned order, uint64_t size,
+		       const struct note *note)
+{
+	LLVMValueRef entry = new_entry(site_type(), SECTION_SITES);
+
+	LLVMSetInitializer(entry, site_content(entry, 0, instruction, kind, order, size, note));
+	return entry;
+}
+
+LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note)
+{
+	LLVMValueRef entry = new_entry(LLVMArrayType2(site_type(), 2), SECTION_SITES), both[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		both[i] = site_content(entry, i * sizeof(struct atomsan_site), instruction,
+				       i ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, 0, note);
+	LLVMSetInitializer(entry, LLVMConstArray2(site_type(), both, 2));
 	return entry;
 }
 

@@ -9,7 +9,6 @@
 #include "rt/event_inl.h"
 #include "rt/sys.h"
 
-void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGISTERS;
 
 struct stripe {
 	uint32_t holder; /* thread number + 1, 0 if free */

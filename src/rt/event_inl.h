@@ -125,4 +125,7 @@ struct event {
 /* Returns the stamp drawn, if one was. */
 uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS;
 
+/* Update the shadow for an atomic operation, which is an event of its own (access.c). */
+void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGISTERS;
+
 #endif
