@@ -247,7 +247,7 @@ static int finish_access(struct trace_cursor *c, struct stream *s, struct trace_
 		e->value = value;
 	if (e->access == ATOMSAN_CALL)
 		e->access = e->other == 1 ? ATOMSAN_WRITE : ATOMSAN_READ;
-	else if (e->access > ATOMSAN_ATOMIC_RMW)
+	else if (e->access > ATOMSAN_ATOMIC_RMW && e->access != ATOMSAN_OBJECT)
 		return damage(c, s, "its site is no access");
 	return 0;
 }
@@ -282,12 +282,14 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 			s->at = s->end; /* prefixes without their event: the writer was cut short */
 			return 0;
 		}
+		if (word == TRACE_EXIT && !prefixes) {
+			s->at = p + 8; /* a place given up */
+			continue;
+		}
 		if (word_kind(word) != TRACE_PREFIX)
 			break;
-		if (word_id(word) > TRACE_PREFIX_OTHER)
-			return damage(c, s, "its prefix is not known");
-		prefix[word_id(word)] = word_address(word);
-		prefixes |= 1u << word_id(word);
+		prefix[word_id(word) & 3] = word_payload(word);
+		prefixes |= 1u << (word_id(word) & 3);
 	}
 	words = word_count(word);
 	if (!words)
@@ -362,9 +364,7 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 		e->value = prefix[TRACE_PREFIX_VALUE];
 		if (e->site != TRACE_NO_SITE && !has_site(c, e->site))
 			return damage(c, s, "its site is not in the trace");
-		if (e->op == TRACE_OP_WAIT || e->op == TRACE_OP_WAKE)
-			e->value = word_expand(c->trace->header.regions, e->value);
-		else if (e->op == TRACE_OP_CREATE && c->merged)
+		if (e->op == TRACE_OP_CREATE && c->merged)
 			name_child(c->trace, s->thread, (uint32_t)e->value);
 		break;
 	}

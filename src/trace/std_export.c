@@ -251,6 +251,8 @@ static void export_op(struct exporter *x, const struct trace_event *e)
 
 static void export_access(struct exporter *x, const struct trace_event *e)
 {
+	if (e->access == ATOMSAN_OBJECT)
+		return;
 	if (e->access != ATOMSAN_WRITE && e->access != ATOMSAN_ATOMIC_STORE)
 		line(x, e, STD_R, e->address);
 	if (e->access != ATOMSAN_READ && e->access != ATOMSAN_ATOMIC_LOAD)

@@ -40,6 +40,19 @@ static inline uint64_t word_make(unsigned kind, uint32_t id, uint64_t address)
 	return address << TRACE_ADDRESS_SHIFT | (uint64_t)id << TRACE_ID_SHIFT | kind;
 }
 
+/* A prefix's payload has its high bits above the two that say what it is. */
+static inline uint64_t word_payload(uint64_t word)
+{
+	return word_address(word) | (uint64_t)(word_id(word) >> 2) << TRACE_ADDRESS_BITS;
+}
+
+static inline uint64_t word_prefix(unsigned prefix, uint64_t payload)
+{
+	uint32_t high = (uint32_t)(payload >> TRACE_ADDRESS_BITS) & (TRACE_ID_MAX >> 2);
+
+	return word_make(TRACE_PREFIX, high << 2 | prefix, payload & WORD_ADDRESS_MASK);
+}
+
 /* Words of the event that begins with this word; 0 if there is no such event. */
 static inline unsigned word_count(uint64_t word)
 {

@@ -320,15 +320,15 @@ void trace_writer_event(struct trace_writer *w, struct trace_event *e)
 	if (e->other)
 		prefixes |= 1 << TRACE_PREFIX_OTHER;
 	if (prefixes & 1 << TRACE_PREFIX_VALUE)
-		*at++ = word_make(TRACE_PREFIX, TRACE_PREFIX_VALUE, e->value & WORD_ADDRESS_MASK);
+		*at++ = word_prefix(TRACE_PREFIX_VALUE, e->value);
 	if (prefixes & 1 << TRACE_PREFIX_OTHER)
-		*at++ = word_make(TRACE_PREFIX, TRACE_PREFIX_OTHER, e->other & WORD_ADDRESS_MASK);
+		*at++ = word_prefix(TRACE_PREFIX_OTHER, e->other);
 	if (id >= most) {
-		*at++ = word_make(TRACE_PREFIX, TRACE_PREFIX_SITE, id);
+		*at++ = word_prefix(TRACE_PREFIX_SITE, id);
 		id = most;
 	}
 	if (e->address && e->kind != TRACE_EXIT && word_expand(w->header.regions, low) != e->address)
-		*at++ = word_make(TRACE_PREFIX, TRACE_PREFIX_REGION, e->address >> TRACE_ADDRESS_BITS);
+		*at++ = word_prefix(TRACE_PREFIX_REGION, e->address >> TRACE_ADDRESS_BITS);
 	if (op && !e->stamped) {
 		e->key = trace_writer_stamp(w);
 		e->stamped = true;
