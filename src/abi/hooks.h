@@ -126,8 +126,10 @@ struct atomsan_bitcode {
  * name; another thread's conflicting access clears the masks again. So an
  * access whose cell holds its thread's segment and its bytes adds nothing to
  * the trace: same thread, same segment, same bytes, same kind, and nobody
- * interfered. A segment ends at every synchronisation operation, allocation and
- * marked function boundary.
+ * interfered. A segment ends at every synchronisation operation and allocation,
+ * and where an outermost function begins: one called by main, by a thread's
+ * start function, or by nobody that is marked. (With filter=1 every marked
+ * function begins one.)
  */
 #define ATOMSAN_SLOTS 4
 #define ATOMSAN_SEGMENT_SHIFT 16
@@ -158,10 +160,17 @@ struct atomsan_thread {
 	struct atomsan_frame *top;
 	struct atomsan_frame *low; /* lowest top since the trace last heard of the stack */
 	struct atomsan_frame *limit;
+	struct atomsan_frame *shallow; /* entering a frame below this one begins a segment */
 	const struct atomsan_site *at; /* the watched call under way, for interposers */
 };
 
-extern __thread struct atomsan_thread __atomsan_thread __attribute__((tls_model("initial-exec")));
+/* The runtime is part of the executable and needs no detour to it. */
+#ifdef ATOMSAN_RUNTIME
+#define ATOMSAN_TLS_MODEL "local-exec"
+#else
+#define ATOMSAN_TLS_MODEL "initial-exec"
+#endif
+extern __thread struct atomsan_thread __atomsan_thread __attribute__((tls_model(ATOMSAN_TLS_MODEL)));
 
 /*
  * Called when the inlined comparison fails. They keep every register but the

@@ -13,6 +13,12 @@
  * (number `owner`, its `sequence`-th block) or metadata (TRACE_META_*). Unused
  * room at the end of an event block is zero.
  *
+ * While it runs a thread writes its events into a window, a block that is
+ * mapped and used again and again: full, its content is appended as a block of
+ * its own, the window is marked TRACE_BLOCK_FLUSHED, cleared, and gets the next
+ * sequence number. If a process dies between the two, window and copy have the
+ * same sequence number; the window, being complete, is the one to read.
+ *
  * Events. Every event begins with one word, the last to be written, so that a
  * word that is not zero begins a complete event:
  *
@@ -188,7 +194,9 @@ enum trace_meta {
 };
 
 enum trace_block_flag {
-	TRACE_BLOCK_ZSTD = 1, /* the payload is one zstd frame of `payload` bytes */
+	TRACE_BLOCK_ZSTD = 1,    /* the payload is one zstd frame of `payload` bytes */
+	TRACE_BLOCK_WINDOW = 2,  /* a thread writes here through a mapping; see above */
+	TRACE_BLOCK_FLUSHED = 4, /* a window whose content stands elsewhere, or that nobody uses: skip it */
 };
 
 struct trace_block {

@@ -60,7 +60,8 @@ INLINED void *__atomsan_inl_enter(const struct atomsan_function *function, const
 	frame->function = function;
 	frame->receiver = receiver;
 	frame->segment = self.segment;
-	self.segment = self.fresh;
+	if (frame < self.shallow)
+		self.segment = self.fresh;
 	return frame;
 }
 
@@ -71,7 +72,9 @@ INLINED void __atomsan_inl_exit(void *token)
 	self.top = frame;
 	if (frame < self.low)
 		self.low = frame;
-	self.segment = frame->segment > self.last_sync ? frame->segment : self.fresh;
+	/* The caller's segment goes on, if no synchronisation ended it. */
+	if (frame < self.shallow)
+		self.segment = frame->segment > self.last_sync ? frame->segment : self.fresh;
 }
 
 /* Control came back to the frame's function from somewhere below. */

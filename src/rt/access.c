@@ -17,6 +17,8 @@
  */
 #include "rt/event_inl.h"
 
+enum { SEGMENTS_PER_STAMP = 1 << (ATOMSAN_STAMP_SHIFT - ATOMSAN_SEGMENT_SHIFT) };
+
 /* The thread's segment, a new one if a boundary was passed; 0 if a stamp is needed first. */
 INLINE uint64_t current_segment(void)
 {
@@ -24,7 +26,7 @@ INLINE uint64_t current_segment(void)
 
 	if (likely(segment != __atomsan_thread.fresh))
 		return segment;
-	if (unlikely(++rt_self.sub >= 1u << (ATOMSAN_STAMP_SHIFT - ATOMSAN_SEGMENT_SHIFT)))
+	if (unlikely(++rt_self.sub >= SEGMENTS_PER_STAMP))
 		return 0;
 	segment = event_segment(rt_self.stamp, rt_self.sub);
 	__atomsan_thread.segment = segment;
@@ -37,7 +39,7 @@ INLINE uint64_t current_segment(void)
  */
 INLINE bool interfere(uint64_t granule, uint64_t bytes, bool write, uint64_t segment, unsigned presence)
 {
-	unsigned others = presence & ~(1u << rt_self.slot) & ((1u << ATOMSAN_SLOTS) - 1);
+	unsigned others = presence & ~rt_self.bit & (SHADOW_WRITTEN - 1);
 	uint64_t forget = write ? bytes << ATOMSAN_WRITE_BITS | bytes << ATOMSAN_READ_BITS
 				: bytes << ATOMSAN_WRITE_BITS;
 	bool younger = false;
@@ -58,11 +60,10 @@ INLINE bool interfere(uint64_t granule, uint64_t bytes, bool write, uint64_t seg
 	return younger;
 }
 
-INLINE void remember(uint64_t granule, uint64_t *cell, uint64_t mask, bool write, uint64_t segment,
-		     unsigned presence)
+INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segment, unsigned presence)
 {
-	unsigned mine = 1u << rt_self.slot | (write ? SHADOW_WRITTEN : 0);
-	uint64_t value = *cell;
+	unsigned mine = rt_self.bit | (write ? SHADOW_WRITTEN : 0);
+	uint64_t *cell = (uint64_t *)(rt_self.cells + granule), value = *cell;
 
 	if ((value ^ segment) & ATOMSAN_SEGMENT_MASK)
 		value = segment & ATOMSAN_SEGMENT_MASK;
@@ -93,13 +94,13 @@ static uint64_t write_stamped(const void *p, uint64_t length,
 	return __atomsan_thread.segment = event_segment(stamp, 0);
 }
 
-static void write_plain(const void *p, uint64_t length, const struct atomsan_site *site,
-			uint64_t number) ATOMSAN_KEEPS_REGISTERS COLD;
-static void write_plain(const void *p, uint64_t length, const struct atomsan_site *site,
-			uint64_t number) ATOMSAN_KEEPS_REGISTERS
+static void write_plain(const void *p, uint64_t length,
+			const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
+static void write_plain(const void *p, uint64_t length,
+			const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	struct event event = {.kind = TRACE_ACCESS,
-			      .number = number,
+			      .number = rt_module_site(site),
 			      .address = (uint64_t)p,
 			      .has_value = length != 0,
 			      .value = length};
@@ -115,38 +116,76 @@ INLINE bool ready(void)
 	return false;
 }
 
-/* An access inside one granule. */
-INLINE void access_granule(const void *p, uint64_t bytes, bool write, const struct atomsan_site *site)
+INLINE bool frames_or_segment_due(void)
+{
+	return __atomsan_thread.top != rt_self.written || __atomsan_thread.low != rt_self.written ||
+	       __atomsan_thread.segment == __atomsan_thread.fresh;
+}
+
+/* The event of a plain access; one word, if the site's number is small. */
+INLINE void write_access(const void *p, const struct atomsan_site *site)
+{
+	uint64_t number = ((uint64_t)site - rt_numbers.sites_bias) / sizeof *site, *event;
+
+	if (unlikely(number >= rt_numbers.sites_limit || number >= TRACE_ID_MAX)) {
+		write_plain(p, 0, site);
+		return;
+	}
+	event = event_take(1);
+	if (likely(event != NULL))
+		event_store(event, event_word(TRACE_ACCESS, number, (uint64_t)p & SHADOW_FOLD));
+}
+
+/* Everything that access_granule() leaves: boundaries, other threads, first touches. */
+static void access_any(const void *p, uint64_t bytes, bool write,
+		       const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS __attribute__((noinline));
+static void access_any(const void *p, uint64_t bytes, bool write,
+		       const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	uint64_t granule = shadow_granule(p);
-	uint64_t *cell = shadow_cell(rt_self.slot, granule);
 	uint64_t mask = bytes << (write ? ATOMSAN_WRITE_BITS : ATOMSAN_READ_BITS);
 	unsigned presence = __atomic_load_n(shadow_presence(granule), __ATOMIC_RELAXED);
-	uint64_t segment, number, *event;
+	uint64_t segment;
 	bool younger;
 
 	if (!ready())
 		return;
 	event_frames();
 	segment = current_segment();
-	younger = unlikely(*cell > segment) || interfere(granule, bytes, write, segment, presence);
+	younger = *(uint64_t *)(rt_self.cells + granule) > segment;
+	younger |= interfere(granule, bytes, write, segment, presence);
 	if (unlikely(younger || !segment)) {
 		segment = write_stamped(p, 0, site);
 		if (segment)
-			remember(granule, cell, mask, write, segment, presence);
+			remember(granule, mask, write, segment, presence);
 		return;
 	}
-	remember(granule, cell, mask, write, segment, presence);
-	number = rt_module_site(site);
-	if (unlikely(number >= TRACE_ID_MAX || !event_region_known((uint64_t)p))) {
-		write_plain(p, 0, site, number);
+	remember(granule, mask, write, segment, presence);
+	/* Whoever is present has passed here once: its addresses are of known regions. */
+	if (unlikely(!event_region_known((uint64_t)p)))
+		write_plain(p, 0, site);
+	else
+		write_access(p, site);
+}
+
+/* An access inside one granule: here what a thread does with its own data inside a segment. */
+INLINE void access_granule(const void *p, uint64_t bytes, bool write, const struct atomsan_site *site)
+{
+	uint64_t granule = shadow_granule(p), segment = __atomsan_thread.segment, value;
+	uint64_t *cell = (uint64_t *)(rt_self.cells + granule);
+	unsigned presence = __atomic_load_n(shadow_presence(granule), __ATOMIC_RELAXED);
+	bool alone = presence == (rt_self.bit | SHADOW_WRITTEN) || (!write && presence == rt_self.bit);
+
+	value = *cell;
+	if (unlikely(!alone || value > segment || frames_or_segment_due())) {
+		access_any(p, bytes, write, site);
 		return;
 	}
-	event_begin();
-	event = event_take(1);
-	if (likely(event != NULL))
-		event_store(event, event_word(TRACE_ACCESS, number, (uint64_t)p & SHADOW_FOLD));
-	event_end();
+	if ((value ^ segment) & ATOMSAN_SEGMENT_MASK)
+		value = segment & ATOMSAN_SEGMENT_MASK;
+	__atomic_store_n(cell, value | bytes << (write ? ATOMSAN_WRITE_BITS : ATOMSAN_READ_BITS),
+			 __ATOMIC_RELAXED);
+	write_access(p, site);
 }
 
 /* Bits of the granule's bytes that [p, p + length) covers, from p on. */
@@ -172,7 +211,7 @@ INLINE void access_range(const void *start, uint64_t length, bool write, const s
 	segment = current_segment();
 	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8) {
 		uint64_t granule = shadow_granule((void *)q), bytes = bytes_of(q, end - q);
-		uint64_t cell = *shadow_cell(rt_self.slot, granule);
+		uint64_t cell = *(uint64_t *)(rt_self.cells + granule);
 		uint64_t mask = bytes << (write ? ATOMSAN_WRITE_BITS : ATOMSAN_READ_BITS);
 		unsigned presence;
 
@@ -188,14 +227,13 @@ INLINE void access_range(const void *start, uint64_t length, bool write, const s
 	if (younger || !segment)
 		segment = write_stamped(start, value, site);
 	else
-		write_plain(start, value, site, rt_module_site(site));
+		write_plain(start, value, site);
 	if (!segment)
 		return;
 	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8) {
 		uint64_t granule = shadow_granule((void *)q), bytes = bytes_of(q, end - q);
 
-		remember(granule, shadow_cell(rt_self.slot, granule),
-			 bytes << (write ? ATOMSAN_WRITE_BITS : ATOMSAN_READ_BITS), write, segment,
+		remember(granule, bytes << (write ? ATOMSAN_WRITE_BITS : ATOMSAN_READ_BITS), write, segment,
 			 __atomic_load_n(shadow_presence(granule), __ATOMIC_RELAXED));
 	}
 }
@@ -289,7 +327,7 @@ EXPORT ATOMSAN_HOOK __atomsan_object(const void *p, uint64_t length, const struc
 	if (rt_self.number == RT_NO_THREAD || !ready())
 		return;
 	event_frames();
-	write_plain(p, length_to_say(length, site), site, rt_module_site(site));
+	write_plain(p, length_to_say(length, site), site);
 }
 
 /* After an atomic operation, which has a stamp of its own: only the shadow. */
@@ -303,6 +341,6 @@ void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGI
 
 		interfere(granule, bytes, write, segment, presence);
 		/* No bits: the next plain access of this thread is news. */
-		remember(granule, shadow_cell(rt_self.slot, granule), 0, write, segment, presence);
+		remember(granule, 0, write, segment, presence);
 	}
 }

@@ -9,7 +9,6 @@
 #include "rt/event_inl.h"
 #include "rt/sys.h"
 
-
 struct stripe {
 	uint32_t holder; /* thread number + 1, 0 if free */
 	uint32_t reserved;

@@ -21,12 +21,9 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 	uint64_t stamp = 0, first;
 	uint64_t *p;
 
-	event_begin();
 	p = stamped ? event_take_stamped(words, &stamp) : event_take(words);
-	if (!p) {
-		event_end();
+	if (!p)
 		return 0;
-	}
 	if (op)
 		p[words - 1] = stamp << TRACE_OP_SITE_BITS | number;
 	else if (stamped)
@@ -48,7 +45,6 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 		event_store(--p, prefix_word(TRACE_PREFIX_OTHER, event->other));
 	if (event->has_value)
 		event_store(--p, prefix_word(TRACE_PREFIX_VALUE, event->value));
-	event_end();
 	return stamp;
 }
 
@@ -67,22 +63,25 @@ void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 
 		if (left > TRACE_ID_MAX)
 			left = TRACE_ID_MAX;
-		event_begin();
 		p = event_take(1);
 		if (p)
 			event_store(p, event_word(TRACE_EXIT, left, 0));
-		event_end();
 		rt_self.written -= left;
 	}
 	for (; rt_self.written < top; rt_self.written++) {
 		const struct atomsan_frame *frame = rt_self.written;
-		struct event event = {
-			.kind = TRACE_ENTER,
-			.number = rt_module_function(frame->function),
-			.address = (uint64_t)frame->receiver,
-		};
+		uint64_t number = rt_module_function(frame->function), receiver = (uint64_t)frame->receiver;
+		uint64_t *p;
 
-		event_write(&event);
+		if (unlikely(number >= TRACE_ID_MAX || !event_region_known(receiver))) {
+			struct event event = {.kind = TRACE_ENTER, .number = number, .address = receiver};
+
+			event_write(&event);
+			continue;
+		}
+		p = event_take(1);
+		if (p)
+			event_store(p, event_word(TRACE_ENTER, number, receiver & SHADOW_FOLD));
 	}
 	__atomsan_thread.low = top;
 	__asm__ volatile("" ::: "memory");
@@ -113,6 +112,23 @@ static void record_op(struct event *event, const struct atomsan_site *site)
 
 void rt_op(enum trace_op op, unsigned flags, const void *object, const struct atomsan_site *site)
 {
+	uint64_t number = site ? rt_module_site(site) : TRACE_NO_SITE, stamp, *p;
+
+	/* The usual case, two words. */
+	if (likely(number < TRACE_OP_SITE_MAX && event_region_known((uint64_t)object))) {
+		if (!rt_on())
+			return;
+		event_frames();
+		p = event_take_stamped(2, &stamp);
+		if (!p)
+			return;
+		p[1] = stamp << TRACE_OP_SITE_BITS | number;
+		event_store(
+			p, event_word(TRACE_OP, op | flags << TRACE_OP_BITS, (uint64_t)object & SHADOW_FOLD));
+		end_segment(stamp);
+		return;
+	}
+
 	struct event event = {.op = op, .flags = flags, .address = (uint64_t)object};
 
 	record_op(&event, site);

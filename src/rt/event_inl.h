@@ -9,14 +9,15 @@
  *     not zero means complete;
  *   - a stamp is drawn after the room was taken, and if anybody took room
  *     meanwhile, the place is given up (EVENT_NOTHING) and taken anew, so
- *     that stamps grow along a thread's events;
- *   - while rt_self.writing is above one, no block is unmapped.
+ *     that stamps grow along a thread's events.
  */
 #ifndef ATOMSAN_RT_EVENT_INL_H
 #define ATOMSAN_RT_EVENT_INL_H
 
 #include "rt/rt.h"
 #include "rt/shadow.h"
+
+#pragma GCC visibility push(hidden)
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -36,20 +37,13 @@ INLINE bool event_region_known(uint64_t address)
 /* Room for so many words, or NULL when recording has ended. */
 INLINE uint64_t *event_take(uint64_t words)
 {
-	volatile struct rt_thread *self = &rt_self;
-
 	for (;;) {
-		uint64_t p = words * 8, begin, end;
+		uint64_t p = words * 8;
 
 		__asm__ volatile("xaddq %0, %1" : "+r"(p), "+m"(rt_self.next) : : "memory", "cc");
-		/* A handler may have changed blocks since: begin and end must be of one block. */
-		do {
-			end = self->end;
-			begin = (uint64_t)self->block;
-		} while (unlikely(end != self->end));
-		if (likely(p + words * 8 <= end && p >= begin))
+		if (likely(!((p + words * 8 - 1) & RT_WINDOW)))
 			return (uint64_t *)p;
-		if (!rt_file_next_block())
+		if (!rt_file_make_room())
 			return NULL;
 	}
 }
@@ -73,16 +67,6 @@ INLINE uint64_t *event_take_stamped(uint64_t words, uint64_t *stamp)
 		for (uint64_t i = words; i--;)
 			p[i] = EVENT_NOTHING;
 	}
-}
-
-INLINE void event_begin(void)
-{
-	(*(volatile uint32_t *)&rt_self.writing)++;
-}
-
-INLINE void event_end(void)
-{
-	(*(volatile uint32_t *)&rt_self.writing)--;
 }
 
 INLINE void event_store(uint64_t *p, uint64_t word)
@@ -127,5 +111,7 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS;
 
 /* Update the shadow for an atomic operation, which is an event of its own (access.c). */
 void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGISTERS;
+
+#pragma GCC visibility pop
 
 #endif

@@ -2,8 +2,11 @@
 /*
  * The trace file while the program runs: header and blocks are shared mappings,
  * so the kernel keeps what was written however the process ends. Room on disk
- * is reserved before a block is mapped (a store into a hole of a full disk
+ * is reserved before a window is mapped (a store into a hole of a full disk
  * would be a SIGBUS for the program).
+ *
+ * Windows are used again instead of mapping the growing file: appending with
+ * write costs a fifth of the page faults that fresh mapped pages would.
  */
 #include "rt/rt.h"
 #include "rt/sys.h"
@@ -12,6 +15,7 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/statfs.h>
 #include <time.h>
 
@@ -22,11 +26,10 @@ struct trace_header *rt_header = &stand_in;
 
 static int file = -1;
 static char file_path[1024];
+static uint64_t size_limit = ~0ull;
 /* What a forked child's own trace begins with; the program may change its copies. */
 static int saved_argc;
 static char **saved_argv, **saved_envp;
-
-enum { FIRST_BLOCK = TRACE_PAGE, LAST_BLOCK = 1 << 20, GROWTH = 4 };
 
 static void stop(const char *why)
 {
@@ -47,6 +50,9 @@ static const char *no_room(uint64_t length)
 
 	if (rt_options.max_size && size > rt_options.max_size << 20)
 		return "the trace has reached max_size";
+	/* Beyond the limit a write is a signal that kills. */
+	if (size > size_limit)
+		return "the file size limit (ulimit -f) is reached";
 	if (!sys_failed(sys2(fstatfs, file, &disk)) &&
 	    (uint64_t)disk.f_bavail * (uint64_t)disk.f_bsize < (rt_options.keep_free << 20) + length)
 		return "the disk is nearly full (keep_free)";
@@ -84,52 +90,181 @@ static uint64_t reserve(uint64_t length)
 	return offset;
 }
 
-bool rt_file_next_block(void) ATOMSAN_KEEPS_REGISTERS
+static bool write_all(const void *bytes, uint64_t length, uint64_t offset)
 {
-	uint64_t all = ~0ull, before = 0, length, offset;
-	struct trace_block *old = rt_self.block;
-	uint64_t old_length = old ? old->length : 0;
-	struct trace_block *block;
+	while (length) {
+		long wrote = sys4(pwrite64, file, bytes, length, offset);
+
+		if (wrote == -EINTR)
+			continue;
+		if (wrote <= 0) {
+			stop(wrote == -ENOSPC  ? "the disk is full"
+			     : wrote == -EFBIG ? "the file size limit (ulimit -f) is reached"
+					       : "the trace cannot be written");
+			return false;
+		}
+		bytes = (const char *)bytes + wrote;
+		length -= (uint64_t)wrote;
+		offset += (uint64_t)wrote;
+	}
+	return true;
+}
+
+/*
+ * Windows. Each is mapped once, at an address with the bit RT_WINDOW clear,
+ * and handed from thread to thread; there are as many as threads ever ran at
+ * the same time.
+ */
+static struct trace_block *windows[1 << 14];
+static uint32_t windows_used, windows_lock;
+
+static void lock_windows(void)
+{
+	while (__atomic_exchange_n(&windows_lock, 1, __ATOMIC_ACQUIRE))
+		sys0(sched_yield);
+}
+
+static void unlock_windows(void)
+{
+	__atomic_store_n(&windows_lock, 0, __ATOMIC_RELEASE);
+}
+
+static struct trace_block *map_window(void)
+{
+	uint64_t offset = reserve(RT_WINDOW), at;
+	long all;
+
+	if (!offset)
+		return NULL;
+	/* Room enough to find the right alignment in, and nothing mapped behind. */
+	all = sys6(mmap, 0, 4 * RT_WINDOW, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_failed(all)) {
+		stop("there is no address space for a buffer");
+		return NULL;
+	}
+	at = ((uint64_t)all + 2 * RT_WINDOW - 1) & ~(2 * RT_WINDOW - 1);
+	if (sys_failed(sys6(mmap, at, RT_WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+			    offset))) {
+		sys2(munmap, all, 4 * RT_WINDOW);
+		stop("the trace cannot be mapped");
+		return NULL;
+	}
+	return (struct trace_block *)at;
+}
+
+static void begin_window(struct trace_block *window, uint32_t sequence)
+{
+	window->kind = TRACE_BLOCK_EVENTS;
+	window->length = RT_WINDOW;
+	window->owner = rt_self.number;
+	window->sequence = sequence;
+	window->magic = TRACE_BLOCK_MAGIC;
+	__atomic_store_n(&window->flags, TRACE_BLOCK_WINDOW, __ATOMIC_RELEASE);
+	rt_self.window = window;
+	rt_self.next = (uint64_t)(window + 1);
+}
+
+static struct trace_block *take_window(void)
+{
+	struct trace_block *window = NULL;
+
+	lock_windows();
+	if (windows_used)
+		window = windows[--windows_used];
+	unlock_windows();
+	return window ? window : map_window();
+}
+
+static void clear(void *at, uint64_t length)
+{
+	__asm__ volatile("rep stosb" : "+D"(at), "+c"(length) : "a"(0) : "memory");
+}
+
+/* Append the window's content as a block, and clear it. */
+static bool append_window(struct trace_block *window, uint64_t used)
+{
+	uint64_t length = (used + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+	struct trace_block header = *window;
+	uint64_t offset, *words = (uint64_t *)(window + 1);
+	uint64_t count = (used - sizeof header) / 8;
+	const char *why = no_room(length);
+
+	if (why) {
+		stop(why);
+		return false;
+	}
+	/* A handler must not be cut off by the place that it interrupted. */
+	if (rt_self.handlers)
+		for (uint64_t i = 0; i < count; i++)
+			if (!words[i])
+				words[i] = (uint64_t)TRACE_EXIT;
+	offset =
+		__atomic_fetch_add(&rt_header->next_page, length / TRACE_PAGE, __ATOMIC_ACQ_REL) * TRACE_PAGE;
+	header.flags = 0;
+	header.length = (uint32_t)length;
+	/* The header last: a block that has one is whole. */
+	if (!write_all((char *)window + sizeof header, length - sizeof header, offset + sizeof header) ||
+	    !write_all(&header, sizeof header, offset))
+		return false;
+	__atomic_store_n(&window->flags, TRACE_BLOCK_WINDOW | TRACE_BLOCK_FLUSHED, __ATOMIC_RELEASE);
+	clear(words, used - sizeof header);
+	__asm__ volatile("" ::: "memory");
+	return true;
+}
+
+static uint64_t block_signals(void)
+{
+	uint64_t all = ~0ull, before = 0;
+
+	sys4(rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, 8);
+	return before;
+}
+
+static void unblock_signals(uint64_t before)
+{
+	sys4(rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8);
+}
+
+bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS
+{
+	/* A handler must not find the thread between two windows. */
+	uint64_t before = block_signals();
+	struct trace_block *window = rt_self.window;
 	bool done = false;
 
-	/* A handler must not find the thread between two blocks. */
-	sys4(rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, 8);
-	if (rt_self.next <= rt_self.end) {
+	if (window && !(rt_self.next & RT_WINDOW)) {
 		done = true; /* a handler came first */
-		goto out;
+	} else if (!rt_recording) {
+	} else if (!window) {
+		window = take_window();
+		if (window)
+			begin_window(window, 0);
+		done = window != NULL;
+	} else if (append_window(window, RT_WINDOW)) {
+		begin_window(window, window->sequence + 1);
+		done = true;
 	}
-	length = old ? old_length * GROWTH : FIRST_BLOCK;
-	if (length > LAST_BLOCK)
-		length = LAST_BLOCK;
-	if (!rt_recording || !(offset = reserve(length)))
-		goto out;
-	block = (struct trace_block *)sys6(mmap, 0, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset);
-	if (sys_failed(block)) {
-		stop("the trace cannot be mapped");
-		goto out;
-	}
-#ifdef MADV_POPULATE_WRITE
-	/* One call instead of a fault per page; where it fails the faults come. */
-	if (length > FIRST_BLOCK)
-		sys3(madvise, block, length, MADV_POPULATE_WRITE);
-#endif
-	block->kind = TRACE_BLOCK_EVENTS;
-	block->length = (uint32_t)length;
-	block->owner = rt_self.number;
-	block->sequence = rt_self.sequence++;
-	__atomic_store_n(&block->magic, TRACE_BLOCK_MAGIC, __ATOMIC_RELEASE);
-	rt_self.block = block;
-	rt_self.next = (uint64_t)(block + 1);
-	rt_self.end = (uint64_t)block + length;
-	/* An interrupted writer may still have a place in the old block. */
-	if (old && rt_self.writing <= 1)
-		sys2(munmap, old, old_length);
-	done = true;
-out:
-	sys4(rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8);
+	unblock_signals(before);
 	if (!done)
 		rt_thread_off();
 	return done;
+}
+
+void rt_file_close_window(void)
+{
+	uint64_t before = block_signals();
+	struct trace_block *window = rt_self.window;
+	uint64_t used = rt_self.next & RT_WINDOW ? RT_WINDOW : rt_self.next - (uint64_t)window;
+
+	if (window && rt_recording && append_window(window, used)) {
+		lock_windows();
+		if (windows_used < sizeof windows / sizeof *windows)
+			windows[windows_used++] = window;
+		unlock_windows();
+	}
+	rt_self.window = NULL;
+	rt_self.next = RT_WINDOW;
+	unblock_signals(before);
 }
 
 void rt_file_meta(enum trace_meta kind, const struct rt_piece *pieces, int count)
@@ -158,25 +293,21 @@ void rt_file_meta(enum trace_meta kind, const struct rt_piece *pieces, int count
 		left -= payload;
 		while (payload) {
 			uint64_t n = pieces[piece].length - at;
-			long wrote;
 
 			if (n > payload)
 				n = payload;
-			wrote = n ? sys4(pwrite64, file, (const char *)pieces[piece].bytes + at, n, to) : 0;
-			if (wrote < 0 && wrote != -EINTR) {
-				stop("the trace cannot be written");
+			if (!write_all((const char *)pieces[piece].bytes + at, n, to))
 				return;
-			}
-			wrote = wrote < 0 ? 0 : wrote;
-			payload -= (uint64_t)wrote;
-			to += (uint64_t)wrote;
-			at += (uint64_t)wrote;
+			payload -= n;
+			to += n;
+			at += n;
 			if (at == pieces[piece].length) {
 				piece++;
 				at = 0;
 			}
 		}
-		sys4(pwrite64, file, &header, sizeof header, offset);
+		if (!write_all(&header, sizeof header, offset))
+			return;
 	}
 }
 
@@ -311,6 +442,7 @@ static int out_of_the_way(int fd)
 void rt_record_open(const char *pattern, int argc, char **argv, char **envp)
 {
 	struct trace_header *header;
+	struct rlimit limit;
 	char cwd[4096];
 	int variables = 0;
 	long fd = create(pattern);
@@ -321,6 +453,8 @@ void rt_record_open(const char *pattern, int argc, char **argv, char **envp)
 		return;
 	}
 	file = out_of_the_way((int)fd);
+	if (!sys_failed(sys4(prlimit64, 0, RLIMIT_FSIZE, 0, &limit)))
+		size_limit = limit.rlim_cur;
 	if (sys_failed(sys4(fallocate, file, 0, 0, TRACE_PAGE)))
 		sys2(ftruncate, file, TRACE_PAGE);
 	header =
@@ -382,9 +516,12 @@ void rt_record_fork_child(void)
 	sys2(munmap, old, TRACE_PAGE);
 	sys1(close, file);
 	file = -1;
-	/* Only the forking thread lives on; its block is the parent's. */
-	if (rt_self.block)
-		sys2(munmap, rt_self.block, rt_self.end - (uint64_t)rt_self.block);
+	/* Only the forking thread lives on; all windows are the parent's. The mappings stay, for
+	 * whoever forked may be a handler that interrupted a writer: what it writes there is lost. */
+	if (rt_self.window)
+		sys6(mmap, rt_self.window, RT_WINDOW, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	windows_used = windows_lock = 0;
 	rt_thread_forget();
 	if (!rt_options.follow_fork) {
 		rt_thread_off();

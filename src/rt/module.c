@@ -13,8 +13,12 @@
 #include <link.h>
 
 enum { MODULES = 1024 };
+struct table {
+	uint64_t begin, length; /* addresses; length 0: unloaded */
+	uint64_t first;         /* global number of the first entry */
+};
 static struct module {
-	struct rt_table sites, functions;
+	struct table sites, functions;
 	const char *strings;
 	uint64_t strings_length;
 } modules[MODULES];
@@ -22,7 +26,7 @@ static uint32_t module_count;
 static uint64_t next_site = 1, next_function = 1;
 static uint32_t lock;
 
-struct rt_table rt_main_sites, rt_main_functions;
+struct rt_numbers rt_numbers;
 
 /* The linker's bounds of the executable's own tables; absent if it has none. */
 #define BOUND __attribute__((weak, visibility("hidden")))
@@ -35,7 +39,7 @@ static uint64_t find(uint64_t address, uint64_t size, bool function)
 	uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct rt_table *table = function ? &modules[i].functions : &modules[i].sites;
+		const struct table *table = function ? &modules[i].functions : &modules[i].sites;
 		uint64_t distance = address - table->begin;
 
 		if (distance < table->length)
@@ -199,9 +203,9 @@ EXPORT void __atomsan_module_register(struct atomsan_module *given)
 		goto out;
 	}
 	module = &modules[number];
-	module->sites = (struct rt_table){sites, (uint64_t)given->sites_end - sites, next_site};
+	module->sites = (struct table){sites, (uint64_t)given->sites_end - sites, next_site};
 	module->functions =
-		(struct rt_table){functions, (uint64_t)given->functions_end - functions, next_function};
+		(struct table){functions, (uint64_t)given->functions_end - functions, next_function};
 	module->strings = given->strings_begin;
 	module->strings_length = (uint64_t)(given->strings_end - given->strings_begin);
 	next_site += module->sites.length / sizeof(struct atomsan_site);
@@ -223,7 +227,7 @@ EXPORT void __atomsan_module_unregister(struct atomsan_module *given)
 	uint64_t sites = (uint64_t)given->sites_begin, functions = (uint64_t)given->functions_begin;
 
 	/* The executable's tables stay: code may run in it to the very end. */
-	if (sites == rt_main_sites.begin && functions == rt_main_functions.begin)
+	if (sites == modules[0].sites.begin && functions == modules[0].functions.begin)
 		return;
 	enter();
 	for (uint32_t i = 0; i < module_count; i++)
@@ -245,8 +249,12 @@ void rt_module_executable(void)
 	};
 
 	__atomsan_module_register(&executable);
-	rt_main_sites = modules[0].sites;
-	rt_main_functions = modules[0].functions;
+	rt_numbers = (struct rt_numbers){
+		.sites_bias = modules[0].sites.begin - sizeof(struct atomsan_site),
+		.sites_limit = next_site,
+		.functions_bias = modules[0].functions.begin - sizeof(struct atomsan_function),
+		.functions_limit = next_function,
+	};
 }
 
 /* libc and its like are known by their functions; others are blind spots. */

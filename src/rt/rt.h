@@ -28,6 +28,9 @@
 /* Interposers and hooks are the only symbols that leave the archive. */
 #define EXPORT __attribute__((visibility("default")))
 
+/* All else is found directly, not through the GOT. */
+#pragma GCC visibility push(hidden)
+
 /* ---- options (options.c) ---- */
 
 struct rt_options {
@@ -58,17 +61,18 @@ enum { RT_NO_THREAD = 0xffffffff };
 /* What a thread has beyond the part that inlined code sees. */
 struct rt_thread {
 	uint32_t number; /* RT_NO_THREAD: not met, nothing is recorded */
-	uint32_t slot;   /* of the shadow */
-	/* Event buffer: room is taken by moving `next`, one instruction, so that a
-	 * signal handler that records lands behind the interrupted event. */
+	uint32_t bit;    /* of the thread's slot in the shadow's presence bytes */
+	uint64_t cells;  /* where the slot's cells begin */
+	/* Room for an event is taken by moving `next`, one instruction, so that a
+	 * signal handler that records lands behind the interrupted event. A window
+	 * lies so that RT_WINDOW is a bit that is clear inside and set beyond. */
 	uint64_t next; /* address of the next free word */
-	uint64_t end;
-	struct trace_block *block;
-	uint32_t sequence;             /* of the block */
-	uint32_t writing;              /* depth of writers under way: more than one in a signal handler */
-	uint32_t flushing;             /* frames are being written */
-	uint32_t sub;                  /* segments begun since `stamp` */
-	uint64_t stamp;                /* latest that this thread drew */
+	struct trace_block *window;
+	uint32_t handlers; /* signal handlers under way */
+	uint32_t flushing; /* frames are being written */
+	uint32_t sub;      /* segments begun since `stamp` */
+	int inside;        /* depth of runtime code that calls into libc: interposers pass through */
+	uint64_t stamp;    /* latest that this thread drew */
 	struct atomsan_frame *written; /* frames below are in the trace */
 	struct atomsan_frame *frames;
 	/* The last atomic load, to leave out spinning. */
@@ -76,9 +80,9 @@ struct rt_thread {
 	const struct atomsan_site *spin_site;
 	uint64_t spin_version;
 	uint64_t spin_next; /* `next` right after it was recorded */
-	int inside;         /* depth of runtime code that calls into libc: interposers pass through */
 };
-extern __thread struct rt_thread rt_self __attribute__((tls_model("initial-exec")));
+#define RT_WINDOW 0x10000ull
+extern __thread struct rt_thread rt_self __attribute__((tls_model("local-exec")));
 
 /* True where an interposer should record: recording is on, the thread is known,
  * and this is the program's call and not one made by the runtime itself. */
@@ -126,33 +130,31 @@ void rt_count(enum trace_counter counter);
 
 /* ---- modules (module.c) ---- */
 
-/* A part of the number space: entries of one module's table. */
-struct rt_table {
-	uint64_t begin, length; /* addresses; length 0: unloaded */
-	uint64_t first;         /* global number of the first entry; numbers begin at 1 */
-};
-/* The executable's, looked at first. */
-extern struct rt_table rt_main_sites, rt_main_functions;
+/*
+ * The executable's tables, looked at first: an entry's number is (address -
+ * bias) / size, if that is below the limit. Numbers begin at 1.
+ */
+extern struct rt_numbers {
+	uint64_t sites_bias, sites_limit;
+	uint64_t functions_bias, functions_limit;
+} rt_numbers;
 uint64_t rt_module_find_site(uint64_t address) ATOMSAN_KEEPS_REGISTERS;
 uint64_t rt_module_find_function(uint64_t address) ATOMSAN_KEEPS_REGISTERS;
 
 /* Global numbers; 0 for what no registered module has. */
 static inline uint64_t rt_module_site(const struct atomsan_site *site)
 {
-	uint64_t distance = (uint64_t)site - rt_main_sites.begin;
+	uint64_t number = ((uint64_t)site - rt_numbers.sites_bias) / sizeof *site;
 
-	if (likely(distance < rt_main_sites.length))
-		return distance / sizeof *site + rt_main_sites.first;
-	return rt_module_find_site((uint64_t)site);
+	return likely(number < rt_numbers.sites_limit) ? number : rt_module_find_site((uint64_t)site);
 }
 
 static inline uint64_t rt_module_function(const struct atomsan_function *function)
 {
-	uint64_t distance = (uint64_t)function - rt_main_functions.begin;
+	uint64_t number = ((uint64_t)function - rt_numbers.functions_bias) / sizeof *function;
 
-	if (likely(distance < rt_main_functions.length))
-		return distance / sizeof *function + rt_main_functions.first;
-	return rt_module_find_function((uint64_t)function);
+	return likely(number < rt_numbers.functions_limit) ? number
+							   : rt_module_find_function((uint64_t)function);
 }
 
 void rt_module_executable(void);   /* register the one that the runtime is linked into */
@@ -170,8 +172,10 @@ void rt_record_fork_child(void);        /* leave the parent's trace alone; begin
 /* Are all mappings far enough apart for the shadow's folding? */
 bool rt_record_regions_apart(void);
 
-/* The calling thread's next block, bigger each time. False: recording has ended. */
-bool rt_file_next_block(void) ATOMSAN_KEEPS_REGISTERS;
+/* The calling thread's window is full, or it has none yet: make room. False: recording has ended. */
+bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS;
+/* The calling thread ends: append what its window holds and let others have it. */
+void rt_file_close_window(void);
 /* Metadata of any length, in as many blocks as it takes. Pieces are written one after the other. */
 struct rt_piece {
 	const void *bytes;
@@ -181,5 +185,7 @@ void rt_file_meta(enum trace_meta kind, const struct rt_piece *pieces, int count
 
 /* Stop doing anything in this thread from here on. */
 void rt_thread_off(void) ATOMSAN_KEEPS_REGISTERS;
+
+#pragma GCC visibility pop
 
 #endif

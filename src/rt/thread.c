@@ -17,7 +17,8 @@ EXPORT __thread struct atomsan_thread __atomsan_thread = {.shadow_base = (char *
 							  .fresh = ~0ull,
 							  .top = &off_frame,
 							  .low = &off_frame,
-							  .limit = &off_frame};
+							  .limit = &off_frame,
+							  .shallow = &off_frame};
 
 __thread struct rt_thread rt_self = {.number = RT_NO_THREAD};
 
@@ -69,6 +70,8 @@ static void frames_map(void)
 	rt_self.frames = frames;
 	__atomsan_thread.top = __atomsan_thread.low = frames;
 	__atomsan_thread.limit = frames + FRAMES;
+	/* The bottom frame is main's or the start function's, and no unit. */
+	__atomsan_thread.shallow = rt_options.filter == 2 ? frames + 2 : frames + FRAMES + 1;
 }
 
 void rt_thread_begin(uint32_t number, uint32_t parent)
@@ -81,13 +84,13 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	rt_self.written = rt_self.frames ? rt_self.frames : &off_frame;
 	if (!rt_recording)
 		return;
-	rt_self.slot = number % ATOMSAN_SLOTS;
-	rt_self.sequence = 0;
-	rt_self.block = NULL;
-	rt_self.next = 1; /* beyond the end: the first event takes the first block */
-	rt_self.end = 0;
+	rt_self.bit = 1u << number % ATOMSAN_SLOTS;
+	rt_self.cells = (uint64_t)shadow_cell(number % ATOMSAN_SLOTS, 0);
+	rt_self.window = NULL;
+	rt_self.next = RT_WINDOW; /* no room: the first event gets a window */
+	rt_self.sub = 0;
 	stack_bounds(&low, &size);
-	__atomsan_thread.shadow_base = (char *)shadow_cell(rt_self.slot, 0);
+	__atomsan_thread.shadow_base = (char *)rt_self.cells;
 	__atomsan_thread.shadow_mask = SHADOW_FOLD & ~7ull;
 	__atomsan_thread.fresh = 0xffff;
 	__atomsan_thread.segment = 0xffff;
@@ -106,21 +109,20 @@ void rt_thread_end(void)
 	if (rt_self.number == RT_NO_THREAD && !frames)
 		return;
 	rt_op(TRACE_OP_END, 0, NULL, NULL);
+	rt_file_close_window();
 	rt_self.number = RT_NO_THREAD;
 	rt_thread_off();
-	__atomsan_thread.top = __atomsan_thread.low = __atomsan_thread.limit = &off_frame;
+	__atomsan_thread.top = __atomsan_thread.low = __atomsan_thread.limit = __atomsan_thread.shallow =
+		&off_frame;
 	rt_self.frames = NULL;
 	if (frames)
 		sys2(munmap, frames, (FRAMES + 1) * sizeof *frames);
-	if (rt_self.block)
-		sys2(munmap, rt_self.block, rt_self.block->length);
-	rt_self.block = NULL;
 }
 
 void rt_thread_forget(void)
 {
 	__atomic_store_n(&next_number, 0, __ATOMIC_RELAXED);
-	rt_self.block = NULL;
+	rt_self.window = NULL;
 	rt_self.number = RT_NO_THREAD;
-	rt_self.writing = rt_self.flushing = 0;
+	rt_self.flushing = 0;
 }

@@ -17,6 +17,12 @@ static const struct {
 #undef X
 };
 
+/* In the order of the enums in abi/hooks.h. */
+static const char *const orders[] = {"plain", "relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+static const char *const bases[] = {"unknown", "global", "receiver", "parameter", "local", "member", "loaded", "call"};
+static const char *const site_flags[] = {"volatile", "bitfield", "range", "member", "array"};
+enum { ORDERS = sizeof orders / sizeof *orders, BASES = sizeof bases / sizeof *bases };
+
 const char *describe_access(unsigned access)
 {
 	static const char *const texts[] = {"read",       "write", "atomic-load", "atomic-store",
@@ -48,8 +54,6 @@ static bool is_lock(unsigned op)
 static void put_flags(const struct trace_event *e, FILE *out, const char *quote)
 {
 	static const char *const locks[] = {"try", "timed", "recursive", "spin", "rw", "ownerdead", "c11"};
-	static const char *const orders[] = {"plain",   "relaxed", "consume", "acquire",
-					     "release", "acq_rel", "seq_cst"};
 	unsigned n = 0;
 
 	if (is_lock(e->op))
@@ -57,7 +61,7 @@ static void put_flags(const struct trace_event *e, FILE *out, const char *quote)
 			if (e->flags >> i & 1)
 				fprintf(out, "%s%s%s%s", n++ ? "," : "", quote, locks[i], quote);
 	if (e->op >= TRACE_OP_ATOMIC_LOAD && e->op <= TRACE_OP_FENCE &&
-	    e->flags < sizeof orders / sizeof *orders)
+	    e->flags < ORDERS)
 		fprintf(out, "%s%s%s", quote, orders[e->flags], quote);
 }
 
@@ -308,6 +312,17 @@ void describe_site_json(const struct trace *trace, uint64_t number, FILE *out)
 	fprintf(out, "{\"site\":%" PRIu64 ",\"kind\":\"%s\",\"size\":%u", number, describe_access(site.kind),
 		site.size);
 	json_field(out, "variable", variable);
+	json_field(out, "type", site.type);
+	json_field(out, "member", site.member);
+	json_field(out, "base", site.base);
+	json_field(out, "found_by", site.base_kind < BASES ? bases[site.base_kind] : NULL);
+	if (site.order && site.order < ORDERS)
+		json_field(out, "order", orders[site.order]);
+	fputs(",\"flags\":[", out);
+	for (unsigned i = 0, n = 0; i < 5; i++)
+		if (site.flags >> i & 1)
+			fprintf(out, "%s\"%s\"", n++ ? "," : "", site_flags[i]);
+	fputs("]", out);
 	json_place(out, site.function, site.file, site.line, site.column);
 	json_field(out, "module", site.module->path);
 	fputs("}", out);
