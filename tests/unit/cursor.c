@@ -168,6 +168,32 @@ static void names(void **state)
 	trace_close(trace);
 }
 
+/* A thread that was killed right after it got its first block is not the main thread. */
+static void empty_thread(void **state)
+{
+	struct err err;
+	struct trace *trace;
+	struct trace_block *b;
+	char *data;
+	size_t size, at = TRACE_PAGE;
+	uint64_t n;
+
+	helper_sample(helper_path("sample"));
+	data = helper_read(helper_path("sample"), &size);
+	while ((b = (struct trace_block *)(data + at)), b->kind != TRACE_BLOCK_EVENTS || b->owner != 3)
+		at += b->length;
+	b->payload = 0;
+	memset(b + 1, 0, b->length - sizeof *b);
+	trace = trace_open_memory(data, size, "memory", &err);
+	assert_non_null(trace);
+	free(helper_events(trace, &n));
+	assert_string_equal(trace_thread_name(trace, (uint32_t)trace_thread_index(trace, 7)), "T0");
+	assert_string_equal(trace_thread_name(trace, (uint32_t)trace_thread_index(trace, 5)), "T2");
+	assert_string_equal(trace_thread_name(trace, (uint32_t)trace_thread_index(trace, 9)), "T?9");
+	trace_close(trace);
+	free(data);
+}
+
 static void one_thread(void **state)
 {
 	struct err err;
@@ -312,7 +338,7 @@ int main(void)
 		cmocka_unit_test(order),          cmocka_unit_test(order_of_many),
 		cmocka_unit_test(fields),         cmocka_unit_test(names),
 		cmocka_unit_test(one_thread),     cmocka_unit_test(large_numbers),
-		cmocka_unit_test(damaged_events),
+		cmocka_unit_test(damaged_events), cmocka_unit_test(empty_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
