@@ -318,6 +318,9 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 		if (!known_op[e->op])
 			return damage(c, s, "its operation is not known");
 	}
+	/* All ones is a count like any other, unless a prefix says more. */
+	if (e->kind == TRACE_EXIT)
+		by_prefix = prefixes & 1 << TRACE_PREFIX_SITE;
 	if (by_prefix) {
 		if (!(prefixes & 1 << TRACE_PREFIX_SITE))
 			return damage(c, s, "the prefix with its number is missing");
