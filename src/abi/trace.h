@@ -43,9 +43,8 @@
  * An id or a site that does not fit is written as all ones, with a
  * TRACE_PREFIX_SITE before the event. The upper bits of an address come from
  * the header's `regions`, indexed by bits 40 to 43, or from a
- * TRACE_PREFIX_REGION before the event. A value that is an address (the mutex of
- * WAIT and WAKE) gets its upper bits from `regions` as well. An event and its
- * prefixes lie in one block.
+ * TRACE_PREFIX_REGION before the event. An event and its prefixes lie in one
+ * block. An EXIT of more frames than fit is several.
  *
  * An access whose site is a call, or is not known, has its length in a
  * TRACE_PREFIX_VALUE; it is a write if a TRACE_PREFIX_OTHER before it holds 1.

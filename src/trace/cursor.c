@@ -318,6 +318,9 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 		if (!known_op[e->op])
 			return damage(c, s, "its operation is not known");
 	}
+	/* All ones is a count like any other, unless a prefix says more. */
+	if (e->kind == TRACE_EXIT)
+		by_prefix = prefixes & 1 << TRACE_PREFIX_SITE;
 	if (by_prefix) {
 		if (!(prefixes & 1 << TRACE_PREFIX_SITE))
 			return damage(c, s, "the prefix with its number is missing");
@@ -411,6 +414,11 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 	return c->failed ? -1 : 0;
 }
 
+static bool empty(const struct stream *s)
+{
+	return s->end - s->at < 8 || !word_load(s->at);
+}
+
 /* The key that a thread's first event has. Damage shows when the event is read. */
 static uint64_t first_key(const struct stream *s)
 {
@@ -443,7 +451,12 @@ struct trace_cursor *trace_cursor_open(struct trace *trace)
 	c->merged = true;
 	c->heap = mem_alloc((trace->thread_count + 1) * sizeof *c->heap);
 	for (uint32_t i = 0; i < trace->thread_count && !c->failed; i++) {
-		if (next_block(c, &c->streams[i]) <= 0)
+		int got = 1;
+
+		/* A thread that was killed before its first event has nothing to wait with. */
+		while (empty(&c->streams[i]) && (got = next_block(c, &c->streams[i])) > 0)
+			;
+		if (got <= 0)
 			continue;
 		c->heap[n++] = (struct waiting){first_key(&c->streams[i]), i};
 	}

@@ -107,6 +107,8 @@ static void put_column(const struct trace *trace, FILE *out, const char *column,
 {
 	char room[32];
 
+	if (is_thread(column) && value == UINT32_MAX)
+		return; /* the main thread has no parent */
 	if (is_thread(column)) {
 		fprintf(out, "  %.*s ", (int)(strstr(column, "'s number") - column), column);
 		text_put(out, thread_by_number(trace, value, room, sizeof room));
@@ -203,6 +205,8 @@ static void json_column(const struct trace *trace, FILE *out, const char *name, 
 {
 	char room[32];
 
+	if (is_thread(column) && value == UINT32_MAX)
+		return;
 	if (is_thread(column))
 		json_field(out, strcmp(name, "value") ? "parent" : "child",
 			   thread_by_number(trace, value, room, sizeof room));

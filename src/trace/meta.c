@@ -125,7 +125,7 @@ int trace_meta_load(struct trace *trace, uint64_t extents, struct err *err)
 
 	for (uint64_t i = 0, next; i < extents; i = next) {
 		const struct trace_extent *e = &trace->extents[i];
-		struct trace_span item;
+		struct trace_span item = {0};
 		bool whole = !e->cut;
 
 		for (next = i + 1;

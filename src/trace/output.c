@@ -8,10 +8,46 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Streams forget why a write failed, so the writes are made here. */
+static ssize_t write_all(void *cookie, const char *data, size_t size)
+{
+	struct output *output = cookie;
+	size_t done = 0;
+
+	while (done < size && !output->failed) {
+		ssize_t n = write(output->fd, data + done, size - done);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (n < 0 && errno != EINTR)
+			output->failed = errno;
+	}
+	return output->failed ? 0 : (ssize_t)size;
+}
+
+static int seek(void *cookie, off64_t *offset, int whence)
+{
+	struct output *output = cookie;
+	off64_t at = lseek64(output->fd, *offset, whence);
+
+	if (at < 0)
+		return -1;
+	*offset = at;
+	return 0;
+}
+
+static int close_file(void *cookie)
+{
+	struct output *output = cookie;
+
+	if (close(output->fd) && !output->failed)
+		output->failed = errno;
+	return 0;
+}
+
 int output_open(struct output *output, const char *path, struct err *err)
 {
 	struct stat st;
-	int fd;
 
 	*output = (struct output){0};
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
@@ -22,14 +58,15 @@ int output_open(struct output *output, const char *path, struct err *err)
 	if (!output->path)
 		output->path = mem_text(path);
 	output->temporary = mem_textf("%s.%ld.tmp", output->path, (long)getpid());
-	fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0) {
+	output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (output->fd < 0) {
 		err_set(err, "%s: cannot create the file: %s", path, strerror(errno));
 		free(output->path);
 		free(output->temporary);
 		return -1;
 	}
-	output->file = fdopen(fd, "w");
+	output->file = fopencookie(
+		output, "w", (cookie_io_functions_t){.write = write_all, .seek = seek, .close = close_file});
 	BUG_ON(!output->file);
 	setvbuf(output->file, NULL, _IOFBF, 1 << 18);
 	return 0;
@@ -42,26 +79,13 @@ static void release(struct output *output)
 	*output = (struct output){0};
 }
 
-void output_failed(struct output *output)
-{
-	if (!output->failed)
-		output->failed = errno ? errno : EIO;
-}
-
 int output_commit(struct output *output, struct err *err)
 {
 	int failed;
 
-	/* A write that failed earlier left the stream marked; what is still in its
-	 * buffer fails again now and tells the reason. */
-	errno = 0;
-	if (fflush(output->file) || ferror(output->file))
-		output_failed(output);
-	errno = 0;
-	if (fclose(output->file))
-		output_failed(output);
+	fclose(output->file);
 	if (!output->failed && rename(output->temporary, output->path))
-		output_failed(output);
+		output->failed = errno;
 	failed = output->failed;
 	if (failed) {
 		err_set(err, "%s: cannot write the file: %s", output->path, strerror(failed));

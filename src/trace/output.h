@@ -10,16 +10,16 @@
 
 #include <stdio.h>
 
+/* Must stay where it is while it is open: file points to it. */
 struct output {
 	FILE *file;
 	char *path; /* the target */
 	char *temporary;
-	int failed; /* errno of the first failure that was noticed */
+	int fd;
+	int failed; /* errno of the first write that failed */
 };
 
 int output_open(struct output *output, const char *path, struct err *err);
-/* To be called right after a call on file failed, to keep the reason. */
-void output_failed(struct output *output);
 /* Flushes and renames. Whether it worked or not, the output is closed. */
 int output_commit(struct output *output, struct err *err);
 /* Closes and removes what was written. */

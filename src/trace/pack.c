@@ -203,9 +203,7 @@ int trace_repack(const struct trace *trace, const char *to, bool packed, struct 
 	header.header_size = sizeof header;
 	header.flags = (header.flags & ~(uint32_t)TRACE_PACKED) | (p.any ? TRACE_PACKED : 0);
 	header.next_page = p.pages;
-	if (fseeko(p.output.file, 0, SEEK_SET))
-		output_failed(&p.output);
-	else
-		fwrite(&header, sizeof header, 1, p.output.file);
+	rewind(p.output.file);
+	fwrite(&header, sizeof header, 1, p.output.file);
 	return output_commit(&p.output, err);
 }

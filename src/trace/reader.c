@@ -126,7 +126,7 @@ static int read_blocks(struct trace *trace, int fd, struct err *err)
 {
 	uint64_t pages = trace->header.next_page;
 	uint64_t end = trace->size;
-	uint64_t room = 0, length;
+	uint64_t room = 0, length = 0;
 	uint64_t offset = TRACE_PAGE;
 
 	if (pages > end / TRACE_PAGE + !!(end % TRACE_PAGE) || (pages * TRACE_PAGE > end && end % TRACE_PAGE))

@@ -29,6 +29,7 @@ void stats_count(struct trace_stats *stats, const struct trace_event *e)
 {
 	stats->events++;
 	stats->stamped += e->stamped;
+	stats->bytes += 8 * (1u + e->stamped + (unsigned)__builtin_popcount(e->prefixes));
 	stats->by_thread[e->thread]++;
 	switch (e->kind) {
 	case TRACE_ACCESS:
@@ -92,24 +93,14 @@ static uint64_t sites(const struct trace *trace)
 	return n;
 }
 
-/* Bytes of the file that event blocks take, headers and unused room left out. */
-static uint64_t event_bytes(const struct trace *trace)
-{
-	uint64_t n = 0;
-
-	for (uint64_t i = 0; i < trace->extent_count; i++)
-		n += trace->extents[i].meta ? 0 : trace->extents[i].payload;
-	return n;
-}
-
 void stats_print(const struct trace_stats *stats, const struct trace *trace, FILE *out)
 {
 	fprintf(out, "events %" PRIu64 ", stamped %" PRIu64 "\n", stats->events, stats->stamped);
 	fprintf(out, "bytes %" PRIu64 " in the file, %.2f per event\n", trace->size,
-		stats->events ? (double)event_bytes(trace) / (double)stats->events : 0.0);
+		stats->events ? (double)stats->bytes / (double)stats->events : 0.0);
 	fprintf(out, "threads %" PRIu32 ", sites %" PRIu64 ", modules %" PRIu32 "\n", trace->thread_count,
 		sites(trace), trace->module_count);
-	for (unsigned i = 0; i <= ATOMSAN_ATOMIC_RMW; i++)
+	for (unsigned i = 0; i <= ATOMSAN_OBJECT; i++)
 		if (stats->accesses[i])
 			fprintf(out, "  %-20s %12" PRIu64 "\n", describe_access(i), stats->accesses[i]);
 	if (stats->enters)
@@ -132,11 +123,12 @@ void stats_print_json(const struct trace_stats *stats, const struct trace *trace
 		"\"counts\":{\"events\":%" PRIu64 ",\"stamped\":%" PRIu64 ",\"bytes\":%" PRIu64
 		",\"event_bytes\":%" PRIu64 ",\"threads\":%" PRIu32 ",\"sites\":%" PRIu64
 		",\"modules\":%" PRIu32 ",\"kinds\":{\"enter\":%" PRIu64 ",\"exit\":%" PRIu64,
-		stats->events, stats->stamped, trace->size, event_bytes(trace), trace->thread_count,
-		sites(trace), trace->module_count, stats->enters, stats->exits);
+		stats->events, stats->stamped, trace->size, stats->bytes, trace->thread_count, sites(trace),
+		trace->module_count, stats->enters, stats->exits);
 	/* Plain accesses and operations have names in common, so each kind has its own object. */
-	for (unsigned i = 0; i <= ATOMSAN_ATOMIC_RMW; i++)
-		fprintf(out, ",\"%s\":%" PRIu64, describe_access(i), stats->accesses[i]);
+	for (unsigned i = 0; i <= ATOMSAN_OBJECT; i++)
+		if (i <= ATOMSAN_ATOMIC_RMW || i == ATOMSAN_OBJECT)
+			fprintf(out, ",\"%s\":%" PRIu64, describe_access(i), stats->accesses[i]);
 	fputs("},\"ops\":{", out);
 	for (unsigned i = 0, n = 0; i < 1 << TRACE_OP_BITS; i++)
 		if (stats->ops[i])

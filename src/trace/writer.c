@@ -368,10 +368,8 @@ int trace_writer_finish(struct trace_writer *w, struct err *err)
 	for (uint32_t i = 0; i < w->thread_room; i++)
 		if (w->threads[i].used)
 			flush(w, i, &w->threads[i]);
-	if (fseeko(w->output.file, 0, SEEK_SET))
-		output_failed(&w->output);
-	else
-		fwrite(&w->header, sizeof w->header, 1, w->output.file);
+	rewind(w->output.file);
+	fwrite(&w->header, sizeof w->header, 1, w->output.file);
 	failed = output_commit(&w->output, err);
 	release(w);
 	return failed;

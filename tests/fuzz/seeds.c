@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Makes the inputs that fuzzing starts from: seeds TRACE-FOLDER STD-FOLDER. */
+#include "trace/pack.h"
+#include "trace/std.h"
+#include "trace/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void must(int failed, const struct err *err)
+{
+	if (!failed)
+		return;
+	fprintf(stderr, "seeds: %s\n", err->text);
+	exit(1);
+}
+
+/* Two threads that do every operation there is. */
+static void every_event(const char *path)
+{
+	static const uint8_t ops[] = {
+#define X(number, name, text, object, value, other) number,
+		TRACE_OPS(X)
+#undef X
+	};
+	struct err err;
+	struct trace_writer *w = trace_writer_open(path, 0, &err);
+	uint32_t site, function;
+
+	must(!w, &err);
+	trace_writer_meta(w, TRACE_META_ARGV, 0, "./a\0b", 6);
+	trace_writer_module(w, "/bin/a", "\1", 1);
+	site = trace_writer_site(w,
+				 &(struct trace_site){.function = "f", .file = "f.c", .line = 1, .size = 8});
+	function = trace_writer_function(w, &(struct trace_function){.name = "f", .file = "f.c"});
+	for (uint32_t i = 0; i < sizeof ops; i++) {
+		struct trace_event op = {.kind = TRACE_OP,
+					 .op = ops[i],
+					 .thread = i % 2,
+					 .address = 0x1000,
+					 .site = i % 3 ? site : 0,
+					 .value = i % 4,
+					 .flags = (uint16_t)(i % 8)};
+		struct trace_event read = {
+			.kind = TRACE_ACCESS, .thread = i % 2, .address = 0x2000, .site = site};
+		struct trace_event enter = {.kind = TRACE_ENTER, .thread = i % 2, .function = function};
+		struct trace_event leave = {.kind = TRACE_EXIT, .thread = i % 2, .frames = 1};
+
+		trace_writer_event(w, &op);
+		trace_writer_event(w, &enter);
+		trace_writer_event(w, &read);
+		trace_writer_event(w, &leave);
+	}
+	must(trace_writer_finish(w, &err), &err);
+}
+
+static void long_one(const char *path)
+{
+	struct err err;
+	struct trace_writer *w = trace_writer_open(path, 0, &err);
+
+	must(!w, &err);
+	trace_writer_site(w, &(struct trace_site){.file = "f.c", .line = 1, .size = 8});
+	for (uint64_t i = 0; i < 1500; i++) {
+		struct trace_event e = {
+			.kind = TRACE_ACCESS, .thread = (uint32_t)(i / 750), .address = 0x2000, .site = 1};
+
+		trace_writer_event(w, &e);
+	}
+	must(trace_writer_finish(w, &err), &err);
+}
+
+int main(int argc, char **argv)
+{
+	static const char text[] = "A|fork(B)|1\nA|begin|2\nA|acq(l)|3\nA|r(x)|4\nB|w(x)|5\nB|begin()|6\n"
+				   "B|end(u)|7\nA|rel(l)|8\nA|end|9\n\nA|join(B)|a|b\n";
+	char path[4096];
+	struct trace *trace;
+	struct err err;
+	FILE *file;
+
+	if (argc != 3)
+		return 2;
+	mkdir(argv[1], 0777);
+	mkdir(argv[2], 0777);
+	snprintf(path, sizeof path, "%s/events", argv[1]);
+	every_event(path);
+	snprintf(path, sizeof path, "%s/imported", argv[1]);
+	must(std_import(text, strlen(text), "text", path, &err), &err);
+	snprintf(path, sizeof path, "%s/long", argv[1]);
+	long_one(path);
+	trace = trace_open(path, &err);
+	must(!trace, &err);
+	snprintf(path, sizeof path, "%s/packed", argv[1]);
+	must(trace_repack(trace, path, true, &err), &err);
+	trace_close(trace);
+	snprintf(path, sizeof path, "%s/text", argv[2]);
+	file = fopen(path, "w");
+	if (!file)
+		return 1;
+	fputs(text, file);
+	return fclose(file) ? 1 : 0;
+}
