@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Other ways to hand over a source: standard input, several at once, preprocessed
+# (as compiler caches do), precompiled headers, and with all temporary files kept.
+. "$(dirname "$0")/lib.sh"
+program >a.c
+"$ACC" -x c - -o one <a.c
+watched ./one
+"$ACC" -xc -o two - <a.c
+watched ./two
+"$ACC" -c -x c /dev/stdin -o three.o <a.c
+"$ACC" three.o -o three
+watched ./three
+
+project c
+"$ACC" -O2 main.c up.c twice.c -o several
+watched ./several
+instrumented several main.c up.c twice.c
+
+# A language that stays on must not swallow what the wrapper adds behind it.
+"$ACC" -o trailing -x c a.c
+watched ./trailing
+
+"$ACC" -E a.c -o a.i
+"$ACC" -c a.i -o ai.o
+"$ACC" ai.o -o four
+watched ./four
+instrumented four a.c
+"$ACC" -x cpp-output -c a.i -o ai.o
+"$ACC" ai.o -o four
+watched ./four
+
+mkdir pch
+echo '#include <stdio.h>' >pch/all.h
+"$ACC" pch/all.h -o pch/all.h.pch || fail "cannot precompile a header"
+"$ACC" -include-pch pch/all.h.pch a.c -o five
+watched ./five
+"$ACXX" -x c++-header pch/all.h -o pch/all.pch || fail "cannot precompile a C++ header"
+cp a.c a.cpp
+"$ACXX" -include-pch pch/all.pch a.cpp -o six
+watched ./six
+instrumented six a.cpp
+
+mkdir kept && cd kept
+"$ACC" -save-temps ../a.c -o seven || fail "-save-temps fails"
+[ -s seven-a.s ] || [ -s a.s ] || fail "-save-temps keeps nothing: $(ls)"
+cd ..
+watched kept/seven
+instrumented kept/seven a.c
+
+if command -v ccache >/dev/null; then
+	export CCACHE_DIR=$work/ccache
+	for i in 1 2; do ccache "$ACC" -O1 -c up.c -o cached.o || fail "ccache does not get along"; done
+	instrumented cached.o up.c
+else
+	echo "note: ccache is not installed, left out"
+fi
