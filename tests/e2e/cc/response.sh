@@ -41,10 +41,10 @@ for line in '@missing' '@self'; do
 	cmp expected found || fail "$line is diagnosed differently"
 done
 
-# Behind --, a word is a file, whatever it looks like.
-program >-c.c
-"$ACC" -o four -- -c.c || fail "'--' is not understood"
+# Behind -- there are files alone, so what is added must stand before it.
+program >last.c
+"$ACC" -o four -- last.c || fail "'--' is not understood"
 watched ./four
-echo '-o five -- -c.c' >dashes
+echo '-o five -- last.c' >dashes
 "$ACC" @dashes || fail "'--' in a response file is not understood"
 watched ./five
