@@ -15,3 +15,11 @@ for linker in bfd gold lld; do
 		instrumented libtwice.so twice.c
 	done
 done
+
+# Hiding what comes from archives must not hide the runtime from shared objects.
+"$ACC" -shared -fPIC twice.c -o libtwice.so
+"$ACC" -Wl,--exclude-libs,ALL main.c up.c -L. -ltwice -Wl,-rpath,"$work" -o prog || fail "--exclude-libs hides the runtime"
+watched ./prog
+for symbol in pthread_mutex_lock malloc; do
+	nm -D --defined-only prog | grep -q " $symbol$" || fail "$symbol is hidden by --exclude-libs"
+done

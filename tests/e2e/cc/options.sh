@@ -53,7 +53,7 @@ links() {
 	shift
 	"$ACC" "$@" >told
 	found=nothing
-	grep -q 'whole-archive' told && found=executable
+	grep -q 'dynamic-list' told && found=executable
 	grep -q 'unresolved-symbols' told && found=shared
 	same "linking '$*'" $expected $found
 }

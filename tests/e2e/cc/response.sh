@@ -18,7 +18,7 @@ printf '%s' '-c' >only-compile
 "$ACC" @only-compile @inner -o one.o || fail "-c in a response file is not seen"
 instrumented one.o 'a program.c'
 "$ACC" @only-compile @inner -o one.o '-###' 2>commands
-grep -q whole-archive commands && fail "-c in a response file, and yet it links"
+grep -q dynamic-list commands && fail "-c in a response file, and yet it links"
 
 # A response file for the linking alone, as build systems write it.
 printf "%s\n" "'one.o' -o two -pthread" >link

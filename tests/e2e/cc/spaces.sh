@@ -14,7 +14,7 @@ cp "$ATOMSAN" 'my tools, new/atomsan'
 cp -r "$build/include" 'my tools, new/'
 for part in pass rt; do
 	mkdir "my tools, new/src/$part"
-	cp "$build/src/$part/"*.so "$build/src/$part/"*.a "$build/src/$part/"*.syms "my tools, new/src/$part/" 2>/dev/null || :
+	cp "$build/src/$part/"*.so "$build/src/$part/"*.o "$build/src/$part/"*.syms "my tools, new/src/$part/" 2>/dev/null || :
 done
 program >plain.c
 'my tools, new/atomsan' cc plain.c -o plain || fail "cannot compile from a folder with blanks and commas"
