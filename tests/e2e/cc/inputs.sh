@@ -54,3 +54,18 @@ if command -v ccache >/dev/null; then
 else
 	echo "note: ccache is not installed, left out"
 fi
+
+# A build that stops at bitcode and goes on from there is instrumented once.
+"$ACC" -O2 a.c -o once
+watched ./once
+"$ATOMSAN" record -o once.atr -- ./once >output
+"$ATOMSAN" dump --stats once.atr | grep -E '^ *(read|write|lock|unlock|create) ' >expected
+[ -s expected ] || fail "there is nothing to compare"
+for kind in c S; do
+	"$ACC" -O2 -emit-llvm -$kind a.c -o a.$kind.ll
+	"$ACC" -O2 -x ir a.$kind.ll -o twice
+	instrumented twice a.c
+	"$ATOMSAN" record -o twice.atr -- ./twice >output
+	"$ATOMSAN" dump --stats twice.atr | grep -E '^ *(read|write|lock|unlock|create) ' >found
+	cmp expected found || { diff expected found || :; fail "by way of -emit-llvm -$kind it is another program"; }
+done
