@@ -160,6 +160,26 @@ static int ours(struct ccline *line, struct ccline_word *word, struct err *err)
 	return word->is_ours;
 }
 
+/* What reaches the linker past clang; a list separated by commas. */
+static void linker_words(struct state *state, const char *list)
+{
+	static const char *const relocatable[] = {"-r", "-i", "-Ur", "--relocatable", NULL};
+	static const char *const shared[] = {"-shared", "--shared", "-Bshareable", NULL};
+
+	while (*list) {
+		size_t n = strcspn(list, ",");
+		char word[16] = "";
+
+		if (n < sizeof word)
+			memcpy(word, list, n);
+		if (one_of(word, relocatable))
+			state->bare = 1;
+		else if (one_of(word, shared))
+			state->shared = 1;
+		list += n + (list[n] == ',');
+	}
+}
+
 static void option(struct ccline *line, struct state *state, const char *word, const char *value)
 {
 	if (one_of(word, no_link) || starts(word, "-print-") || starts(word, "--print-"))
@@ -185,11 +205,17 @@ static void option(struct ccline *line, struct state *state, const char *word, c
 		state->language = value && strcmp(value, "none") ? value : NULL;
 	else if (starts(word, "-x"))
 		state->language = strcmp(word, "-xnone") ? word + 2 : NULL;
-	else if (starts(word, "-l") || starts(word, "-Wl,") || !strcmp(word, "-Xlinker") ||
-		 !strcmp(word, "-z"))
-		line->inputs++, state->present++; /* clang runs the linker for these alone */
 	else if (starts(word, "-working-directory"))
 		state->moved = 1;
+	if (starts(word, "-Wl,"))
+		linker_words(state, word + 4);
+	else if (!strcmp(word, "-Xlinker") && value)
+		linker_words(state, value);
+	else if (!starts(word, "-l") && strcmp(word, "-z"))
+		return;
+	/* Clang runs the linker for these alone. */
+	line->inputs++;
+	state->present++;
 }
 
 static int scan(struct ccline *line, struct state *state, struct err *err)

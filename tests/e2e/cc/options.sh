@@ -64,7 +64,7 @@ links executable -working-directory elsewhere y.c
 links executable -Xclang -E x.c
 links executable -o -c x.c
 links executable x.h x.c
-links executable -Wl,-r x.o
+links executable -Wl,-rpath,folder x.o
 links shared -shared x.o
 links shared -fPIC x.c -o x.so -shared -Wl,--no-undefined
 links nothing -c x.c
@@ -73,6 +73,9 @@ links nothing -E x.c
 links nothing -MM x.c
 links nothing -fsyntax-only x.c
 links nothing -r x.o
+links nothing -Wl,-O1,-r x.o
+links nothing -Xlinker -r x.o
+links shared -Wl,-shared x.o
 links nothing -nostdlib x.c
 links nothing x.c -nodefaultlibs
 links nothing -nostdlib -shared x.c
