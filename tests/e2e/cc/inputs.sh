@@ -69,3 +69,20 @@ for kind in c S; do
 	"$ATOMSAN" dump --stats twice.atr | grep -E '^ *(read|write|lock|unlock|create) ' >found
 	cmp expected found || { diff expected found || :; fail "by way of -emit-llvm -$kind it is another program"; }
 done
+
+# The advice about ccache in the manual page holds: options are seen, and so are the files that are named.
+if command -v ccache >/dev/null; then
+	"$ACC" --early -O1 -c up.c -o early.o
+	ccache "$ACC" --early -O1 -c up.c -o cached.o
+	cmp early.o cached.o || fail "ccache does not see --early"
+	: >spec
+	CCACHE_EXTRAFILES=$work/spec
+	export CCACHE_EXTRAFILES
+	ccache "$ACC" -O1 -c twice.c -o cached.o
+	ccache --zero-stats >/dev/null
+	ccache "$ACC" -O1 -c twice.c -o cached.o
+	echo '# changed' >spec
+	ccache "$ACC" -O1 -c twice.c -o cached.o
+	same "hits and misses of ccache" "1 1" "$(ccache --print-stats |
+		awk '$1 == "direct_cache_hit" || $1 == "preprocessed_cache_hit" { h += $2 } $1 == "cache_miss" { m += $2 } END { print h, m }')"
+fi
