@@ -45,37 +45,28 @@ int ccflags_include(struct ccflags *flags, struct err *err)
 	return 0;
 }
 
-/* For the linker, whole words: -Wl splits at commas, so a path with one needs -Xlinker. */
-static void to_linker(struct ccflags *flags, const char *before, const char *path, const char *after)
+/* One word for the linker: -Wl splits at commas, so a path with one needs -Xlinker. */
+static void to_linker(struct ccflags *flags, const char *option, const char *path)
 {
 	if (!strchr(path, ',')) {
-		add(flags, mem_textf("-Wl,%s%s%s%s%s", before, before[strlen(before) - 1] == '=' ? "" : ",",
-				     path, *after ? "," : "", after));
+		add(flags, mem_textf("-Wl,%s%s", option, path));
 		return;
 	}
 	add(flags, mem_text("-Xlinker"));
-	if (before[strlen(before) - 1] == '=') {
-		add(flags, mem_textf("%s%s", before, path));
-		return;
-	}
-	add(flags, mem_text(before));
-	add(flags, mem_text("-Xlinker"));
-	add(flags, mem_text(path));
-	add(flags, mem_text("-Xlinker"));
-	add(flags, mem_text(after));
+	add(flags, mem_textf("%s%s", option, path));
 }
 
-/* Whole, because a program may call nothing of the runtime by name and is to be
- * watched all the same; listed, so that shared objects find the hooks and the
- * interposed functions in the executable. */
+/* Listed, so that shared objects find the hooks and the interposed functions in
+ * the executable. The runtime goes through -Wl because an input would be taken
+ * for a source after the user's -x. */
 int ccflags_link(struct ccflags *flags, struct err *err)
 {
 	char *runtime = cli_part_runtime(err);
 	char *list = runtime ? cli_part_dynamic_list(err) : NULL;
 
 	if (list) {
-		to_linker(flags, "--whole-archive", runtime, "--no-whole-archive");
-		to_linker(flags, "--dynamic-list=", list, "");
+		to_linker(flags, "", runtime);
+		to_linker(flags, "--dynamic-list=", list);
 	}
 	free(runtime);
 	free(list);

@@ -72,6 +72,8 @@ static int starts(const char *word, const char *with)
 struct state {
 	const char *language; /* of -x; NULL: by the file's name */
 	int headers;          /* inputs that become precompiled headers */
+	int present;          /* inputs that are there */
+	int moved;            /* names are relative to another folder */
 	int stops, bare, shared, is_static;
 	unsigned rivals; /* bit i: rivals[i] is on */
 	const char *target;
@@ -90,6 +92,7 @@ static void input(struct ccline *line, struct state *state, const char *name)
 {
 	line->inputs++;
 	state->headers += is_header(state, name);
+	state->present += !strcmp(name, "-") || !access(name, F_OK);
 }
 
 static void sanitize(struct state *state, const char *list, int on)
@@ -157,6 +160,26 @@ static int ours(struct ccline *line, struct ccline_word *word, struct err *err)
 	return word->is_ours;
 }
 
+/* What reaches the linker past clang; a list separated by commas. */
+static void linker_words(struct state *state, const char *list)
+{
+	static const char *const relocatable[] = {"-r", "-i", "-Ur", "--relocatable", NULL};
+	static const char *const shared[] = {"-shared", "--shared", "-Bshareable", NULL};
+
+	while (*list) {
+		size_t n = strcspn(list, ",");
+		char word[16] = "";
+
+		if (n < sizeof word)
+			memcpy(word, list, n);
+		if (one_of(word, relocatable))
+			state->bare = 1;
+		else if (one_of(word, shared))
+			state->shared = 1;
+		list += n + (list[n] == ',');
+	}
+}
+
 static void option(struct ccline *line, struct state *state, const char *word, const char *value)
 {
 	if (one_of(word, no_link) || starts(word, "-print-") || starts(word, "--print-"))
@@ -182,9 +205,17 @@ static void option(struct ccline *line, struct state *state, const char *word, c
 		state->language = value && strcmp(value, "none") ? value : NULL;
 	else if (starts(word, "-x"))
 		state->language = strcmp(word, "-xnone") ? word + 2 : NULL;
-	else if (starts(word, "-l") || starts(word, "-Wl,") || !strcmp(word, "-Xlinker") ||
-		 !strcmp(word, "-z"))
-		line->inputs++; /* clang runs the linker for these alone */
+	else if (starts(word, "-working-directory"))
+		state->moved = 1;
+	if (starts(word, "-Wl,"))
+		linker_words(state, word + 4);
+	else if (!strcmp(word, "-Xlinker") && value)
+		linker_words(state, value);
+	else if (!starts(word, "-l") && strcmp(word, "-z"))
+		return;
+	/* Clang runs the linker for these alone. */
+	line->inputs++;
+	state->present++;
 }
 
 static int scan(struct ccline *line, struct state *state, struct err *err)
@@ -207,7 +238,12 @@ static int scan(struct ccline *line, struct state *state, struct err *err)
 				return -1;
 			continue;
 		}
-		takes_value = one_of(text, with_value) && i + 1 < line->word_count;
+		takes_value = one_of(text, with_value);
+		if (takes_value && i + 1 == line->word_count) {
+			/* Clang shall miss the value, and not take a flag of ours for it. */
+			line->end = word->argument;
+			break;
+		}
 		option(line, state, text, takes_value ? line->words[i + 1].text : NULL);
 		i += takes_value;
 	}
@@ -248,8 +284,9 @@ int ccline_read(struct ccline *line, int count, char **arguments, struct err *er
 	ccwords_read(line);
 	if (environment_specs(line, err) || scan(line, &state, err))
 		return -1;
-	/* With nothing but headers, clang writes precompiled ones. */
-	if (state.stops || !line->inputs || state.headers == line->inputs)
+	/* With nothing but headers, clang writes precompiled ones; with nothing at
+	 * all it says so, unless a flag for the linker looks like something. */
+	if (state.stops || (!state.present && !state.moved) || state.headers == line->inputs)
 		line->link = CCLINE_NO_LINK;
 	else if (state.bare)
 		line->link = CCLINE_BARE_LINK;

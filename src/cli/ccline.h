@@ -28,7 +28,7 @@ struct ccline {
 	int argument_count;
 	struct ccline_word *words; /* the same with response files read */
 	int word_count;
-	int end;    /* index of the argument with which options end ("--"), else argument_count */
+	int end;    /* where flags can be added last: before "--" if there is one, else argument_count */
 	int inputs; /* how many */
 	enum ccline_link link;
 	int no_bitcode, early;

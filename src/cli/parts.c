@@ -49,7 +49,7 @@ char *cli_part_plugin(struct err *err)
 
 char *cli_part_runtime(struct err *err)
 {
-	return part("src/rt/libatomsan_rt.a", "../" ATOMSAN_LIBDIR "/libatomsan_rt.a", err);
+	return part("src/rt/atomsan_rt.o", "../" ATOMSAN_LIBDIR "/atomsan_rt.o", err);
 }
 
 char *cli_part_dynamic_list(struct err *err)

@@ -12,11 +12,23 @@ static bool accesses_early(void)
 	return wish && !strcmp(wish, "1");
 }
 
+/*
+ * A build may stop at bitcode and go on from there (-emit-llvm), and both halves
+ * load this plugin. The mark travels with the instrumented bitcode, not with the
+ * pristine one; once set, it tells the later pass nothing, hence the variable.
+ */
+static bool finished_before;
+static const char mark[] = "atomsan.instrumented";
+
 void pass_early(LLVMModuleRef module)
 {
 	notes_forget();
 	sites_forget();
+	finished_before = LLVMGetNamedMetadata(module, mark, strlen(mark)) != NULL;
+	if (finished_before)
+		return;
 	embed_bitcode(module);
+	LLVMGetOrInsertNamedMetadata(module, mark, strlen(mark));
 	select_begin(module);
 	sites_begin(module);
 	di_types_collect(module);
@@ -42,7 +54,7 @@ void pass_early(LLVMModuleRef module)
 
 void pass_late(LLVMModuleRef module)
 {
-	if (!accesses_early())
+	if (!accesses_early() && !finished_before)
 		instrument_module(module);
 	notes_forget();
 	sites_forget();
