@@ -162,6 +162,9 @@ struct hand_over create_begin(struct hand_over *slot)
 void create_fork_child(void)
 {
 	announce(rt_self.number);
+	/* Whoever was making the key is not here to finish. */
+	if (end_key_state == KEY_COMING)
+		end_key_state = KEY_NONE;
 	/* Those on their way to a thread of the parent's go nowhere here. */
 	for (int i = 0; i < SLOTS; i++)
 		slots[i].taken = 0;

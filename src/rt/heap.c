@@ -93,7 +93,9 @@ OVERRIDABLE void *reallocarray(void *block, size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return resize(block, length, site);
+	/* By name: the program may have a realloc of its own, and blocks that come from it. */
+	__atomsan_thread.at = site;
+	return realloc(block, length);
 }
 
 OVERRIDABLE void *memalign(size_t alignment, size_t size)

@@ -9,6 +9,7 @@
 #include "rt/rt.h"
 
 #include <alloca.h>
+#include <assert.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -191,4 +192,11 @@ EXPORT void abort(void)
 {
 	ending(128 + SIGABRT, W_EXITCODE(0, SIGABRT));
 	REAL(abort)();
+}
+
+/* libc calls its own abort from here. */
+EXPORT void __assert_fail(const char *condition, const char *file, unsigned line, const char *function)
+{
+	ending(128 + SIGABRT, W_EXITCODE(0, SIGABRT));
+	REAL(__assert_fail)(condition, file, line, function);
 }
