@@ -15,6 +15,7 @@ locks and blocks of their own), accesses, and function marks. Lines that begin w
 whole:
 
     @program FILE      if the name differs; @shared FILE is built as a shared object beside it
+    @also FILE         is compiled along with it
     @flags -X -Y       for the compiler
     @args A B          of the program
     @options A=B       for the runtime
@@ -68,6 +69,8 @@ class Expectation:
                 self.flags += rest
             elif head == "@args":
                 self.args += rest
+            elif head == "@also":
+                self.flags += [os.path.join(folder, name) for name in rest]
             elif head == "@options":
                 self.options += rest
             elif head == "@status":
