@@ -269,14 +269,49 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 
 enum watch { NOT_WATCHED, WATCHED, WRAPPED };
 
-static enum watch watched(const char *name)
+/* As watched.inc writes it; 0 for what no wrapper takes. */
+static char type_letter(LLVMTypeRef type)
+{
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMVoidTypeKind:
+		return 'v';
+	case LLVMPointerTypeKind:
+		return 'p';
+	case LLVMFloatTypeKind:
+		return 'f';
+	case LLVMDoubleTypeKind:
+		return 'd';
+	case LLVMX86_FP80TypeKind:
+		return 'x';
+	case LLVMIntegerTypeKind:
+		return LLVMGetIntTypeWidth(type) == 32 ? 'i' : LLVMGetIntTypeWidth(type) == 64 ? 'l' : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool has_prototype(LLVMValueRef call, const char *prototype)
+{
+	LLVMTypeRef type = LLVMGetCalledFunctionType(call), parameters[8];
+	unsigned count = LLVMCountParamTypes(type);
+
+	if (count > 8 || type_letter(LLVMGetReturnType(type)) != *prototype++)
+		return false;
+	LLVMGetParamTypes(type, parameters);
+	for (unsigned i = 0; i < count; i++)
+		if (!*prototype || type_letter(parameters[i]) != *prototype++)
+			return false;
+	return !strcmp(prototype, LLVMIsFunctionVarArg(type) ? "." : "");
+}
+
+static enum watch watched(LLVMValueRef call, const char *name)
 {
 	static const struct {
-		const char *name;
+		const char *name, *prototype;
 		enum watch how;
 	} table[] = {
-#define WATCH(name) {#name, WATCHED},
-#define WRAP(name) {#name, WRAPPED},
+#define WATCH(name) {#name, NULL, WATCHED},
+#define WRAP(name, prototype) {#name, prototype, WRAPPED},
 #include "rt/watched.inc"
 #undef WATCH
 #undef WRAP
@@ -284,7 +319,8 @@ static enum watch watched(const char *name)
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (!strcmp(table[i].name, name))
-			return table[i].how;
+			return !table[i].prototype || has_prototype(call, table[i].prototype) ? table[i].how
+											      : NOT_WATCHED;
 	return NOT_WATCHED;
 }
 
@@ -370,7 +406,7 @@ static void plain_call(LLVMValueRef call)
 	/* A program's own function of that name is the program's business. */
 	if (!callee || !LLVMIsDeclaration(callee))
 		return;
-	switch (watched(name)) {
+	switch (watched(call, name)) {
 	case WRAPPED:
 		store_site(call, true);
 		wrap_callee(call, callee, name);

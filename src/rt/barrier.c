@@ -7,8 +7,8 @@
 #include "rt/real.h"
 #include "rt/rt.h"
 
-EXPORT int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
-				unsigned threads)
+INTERPOSER int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
+				    unsigned threads)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_barrier_init)(barrier, attributes, threads);
@@ -18,7 +18,7 @@ EXPORT int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrie
 	return error;
 }
 
-EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
+INTERPOSER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int result;

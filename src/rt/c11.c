@@ -35,7 +35,7 @@ static int begin(void *slot)
 	return mine.start_c11(mine.argument);
 }
 
-EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
+INTERPOSER int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
 	const struct atomsan_site *site = rt_take_site();
 	struct hand_over *slot = create_prepare(argument, site);
@@ -50,7 +50,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 	return result;
 }
 
-EXPORT int thrd_join(thrd_t thread, int *value)
+INTERPOSER int thrd_join(thrd_t thread, int *value)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
@@ -61,7 +61,7 @@ EXPORT int thrd_join(thrd_t thread, int *value)
 	return result;
 }
 
-EXPORT int thrd_detach(thrd_t thread)
+INTERPOSER int thrd_detach(thrd_t thread)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
@@ -72,14 +72,14 @@ EXPORT int thrd_detach(thrd_t thread)
 	return result;
 }
 
-EXPORT void thrd_exit(int value)
+INTERPOSER void thrd_exit(int value)
 {
 	rt_take_site();
 	create_leaving();
 	REAL(thrd_exit)(value);
 }
 
-EXPORT int mtx_init(mtx_t *mutex, int type)
+INTERPOSER int mtx_init(mtx_t *mutex, int type)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int result = REAL(mtx_init)(mutex, type);
@@ -89,7 +89,7 @@ EXPORT int mtx_init(mtx_t *mutex, int type)
 	return result;
 }
 
-EXPORT void mtx_destroy(mtx_t *mutex)
+INTERPOSER void mtx_destroy(mtx_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
 
@@ -97,7 +97,7 @@ EXPORT void mtx_destroy(mtx_t *mutex)
 	rt_op(TRACE_OP_LOCK_DESTROY, TRACE_LOCK_C11, mutex, site);
 }
 
-EXPORT int mtx_lock(mtx_t *mutex)
+INTERPOSER int mtx_lock(mtx_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int result = REAL(mtx_lock)(mutex);
@@ -106,7 +106,7 @@ EXPORT int mtx_lock(mtx_t *mutex)
 	return result;
 }
 
-EXPORT int mtx_trylock(mtx_t *mutex)
+INTERPOSER int mtx_trylock(mtx_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int result = REAL(mtx_trylock)(mutex);
@@ -115,7 +115,7 @@ EXPORT int mtx_trylock(mtx_t *mutex)
 	return result;
 }
 
-EXPORT int mtx_timedlock(mtx_t *mutex, const struct timespec *until)
+INTERPOSER int mtx_timedlock(mtx_t *mutex, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int result = REAL(mtx_timedlock)(mutex, until);
@@ -124,7 +124,7 @@ EXPORT int mtx_timedlock(mtx_t *mutex, const struct timespec *until)
 	return result;
 }
 
-EXPORT int mtx_unlock(mtx_t *mutex)
+INTERPOSER int mtx_unlock(mtx_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
 
@@ -132,7 +132,7 @@ EXPORT int mtx_unlock(mtx_t *mutex)
 	return REAL(mtx_unlock)(mutex);
 }
 
-EXPORT int cnd_wait(cnd_t *condition, mtx_t *mutex)
+INTERPOSER int cnd_wait(cnd_t *condition, mtx_t *mutex)
 {
 	struct cond_wait wait = {condition, (pthread_mutex_t *)mutex, rt_take_site(), false};
 	int result, error;
@@ -141,7 +141,7 @@ EXPORT int cnd_wait(cnd_t *condition, mtx_t *mutex)
 	return result;
 }
 
-EXPORT int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *until)
+INTERPOSER int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *until)
 {
 	struct cond_wait wait = {condition, (pthread_mutex_t *)mutex, rt_take_site(), false};
 	int result, error;
@@ -150,7 +150,7 @@ EXPORT int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *
 	return result;
 }
 
-EXPORT int cnd_signal(cnd_t *condition)
+INTERPOSER int cnd_signal(cnd_t *condition)
 {
 	const struct atomsan_site *site = rt_take_site();
 
@@ -158,7 +158,7 @@ EXPORT int cnd_signal(cnd_t *condition)
 	return REAL(cnd_signal)(condition);
 }
 
-EXPORT int cnd_broadcast(cnd_t *condition)
+INTERPOSER int cnd_broadcast(cnd_t *condition)
 {
 	const struct atomsan_site *site = rt_take_site();
 
@@ -166,7 +166,7 @@ EXPORT int cnd_broadcast(cnd_t *condition)
 	return REAL(cnd_broadcast)(condition);
 }
 
-EXPORT void call_once(once_flag *flag, void (*routine)(void))
+INTERPOSER void call_once(once_flag *flag, void (*routine)(void))
 {
 	once_call((pthread_once_t *)flag, routine, rt_take_site());
 }

@@ -32,7 +32,7 @@ void cond_cancelled(void *wait)
 	cond_end(wait, ECANCELED);
 }
 
-EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+INTERPOSER int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
 	struct cond_wait wait = {condition, mutex, rt_take_site(), false};
 	int error;
@@ -41,8 +41,8 @@ EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 	return error;
 }
 
-EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
-				  const struct timespec *until)
+INTERPOSER int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+				      const struct timespec *until)
 {
 	struct cond_wait wait = {condition, mutex, rt_take_site(), false};
 	int error;
@@ -51,8 +51,8 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mu
 	return error;
 }
 
-EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
-				  const struct timespec *until)
+INTERPOSER int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+				      const struct timespec *until)
 {
 	struct cond_wait wait = {condition, mutex, rt_take_site(), false};
 	int error;
@@ -61,7 +61,7 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mu
 	return error;
 }
 
-EXPORT int pthread_cond_signal(pthread_cond_t *condition)
+INTERPOSER int pthread_cond_signal(pthread_cond_t *condition)
 {
 	const struct atomsan_site *site = rt_take_site();
 
@@ -69,7 +69,7 @@ EXPORT int pthread_cond_signal(pthread_cond_t *condition)
 	return REAL(pthread_cond_signal)(condition);
 }
 
-EXPORT int pthread_cond_broadcast(pthread_cond_t *condition)
+INTERPOSER int pthread_cond_broadcast(pthread_cond_t *condition)
 {
 	const struct atomsan_site *site = rt_take_site();
 

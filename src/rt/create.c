@@ -162,6 +162,9 @@ struct hand_over create_begin(struct hand_over *slot)
 void create_fork_child(void)
 {
 	announce(rt_self.number);
+	/* Whoever was making the key is not here to finish. */
+	if (end_key_state == KEY_COMING)
+		end_key_state = KEY_NONE;
 	/* Those on their way to a thread of the parent's go nowhere here. */
 	for (int i = 0; i < SLOTS; i++)
 		slots[i].taken = 0;
@@ -216,8 +219,8 @@ static void *begin(void *slot)
 	return mine.start(mine.argument);
 }
 
-EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-			  void *argument)
+INTERPOSER int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+			      void *argument)
 {
 	const struct atomsan_site *site = rt_take_site();
 	struct hand_over *slot = create_prepare(argument, site);
@@ -239,7 +242,7 @@ static void joined(uint32_t number, int error, const struct atomsan_site *site)
 		rt_op_value(TRACE_OP_JOIN, 0, NULL, number, site);
 }
 
-EXPORT int pthread_join(pthread_t thread, void **result)
+INTERPOSER int pthread_join(pthread_t thread, void **result)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
@@ -249,7 +252,7 @@ EXPORT int pthread_join(pthread_t thread, void **result)
 	return error;
 }
 
-EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
+INTERPOSER int pthread_tryjoin_np(pthread_t thread, void **result)
 {
 	const struct atomsan_site *site = rt_take_site();
 	struct timespec past = {0, 0};
@@ -268,7 +271,7 @@ EXPORT int pthread_tryjoin_np(pthread_t thread, void **result)
 	return error;
 }
 
-EXPORT int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until)
+INTERPOSER int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, CLOCK_REALTIME, until) : RT_NO_THREAD;
@@ -278,8 +281,8 @@ EXPORT int pthread_timedjoin_np(pthread_t thread, void **result, const struct ti
 	return error;
 }
 
-EXPORT int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock,
-				const struct timespec *until)
+INTERPOSER int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock,
+				    const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, clock, until) : RT_NO_THREAD;
@@ -289,7 +292,7 @@ EXPORT int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock
 	return error;
 }
 
-EXPORT int pthread_detach(pthread_t thread)
+INTERPOSER int pthread_detach(pthread_t thread)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
@@ -300,7 +303,7 @@ EXPORT int pthread_detach(pthread_t thread)
 	return error;
 }
 
-EXPORT int pthread_cancel(pthread_t thread)
+INTERPOSER int pthread_cancel(pthread_t thread)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
@@ -311,7 +314,7 @@ EXPORT int pthread_cancel(pthread_t thread)
 }
 
 /* The first thread has no END unless it leaves this way. */
-EXPORT void pthread_exit(void *result)
+INTERPOSER void pthread_exit(void *result)
 {
 	rt_take_site();
 	create_leaving();

@@ -100,8 +100,13 @@ static void record_op(struct event *event, const struct atomsan_site *site)
 {
 	uint64_t stamp;
 
-	if (!rt_on())
+	if (!rt_on()) {
+		/* libc has threads of its own (timers that call a function), and the program's code runs in
+		 * them. */
+		if (rt_recording && rt_self.number == RT_NO_THREAD && !rt_self.inside)
+			rt_count(TRACE_COUNT_UNKNOWN_THREAD);
 		return;
+	}
 	event->kind = TRACE_OP;
 	event->number = site ? rt_module_site(site) : TRACE_NO_SITE;
 	event_frames();

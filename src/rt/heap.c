@@ -4,10 +4,9 @@
  * an ALLOC after it has been got. operator new and delete come here through
  * the C++ library.
  *
- * The definitions are weak, so that a program that brings its own allocator
- * still links, and has it; then its blocks go unrecorded. The work is glibc's,
- * called by the names that need no lookup: ld.so allocates before dlsym works,
- * and dlsym allocates.
+ * A program that brings its own allocator has it; then its blocks go
+ * unrecorded. The work is glibc's, called by the names that need no lookup:
+ * ld.so allocates before dlsym works, and dlsym allocates.
  */
 #include "rt/rt.h"
 
@@ -22,8 +21,6 @@ void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-#define OVERRIDABLE EXPORT __attribute__((weak))
-
 static bool recorded(void)
 {
 	return rt_on() && rt_options.malloc;
@@ -36,21 +33,21 @@ static void *allocated(void *block, size_t size, const struct atomsan_site *site
 	return block;
 }
 
-OVERRIDABLE void *malloc(size_t size)
+INTERPOSER void *malloc(size_t size)
 {
 	const struct atomsan_site *site = rt_take_site();
 
 	return allocated(__libc_malloc(size), size, site);
 }
 
-OVERRIDABLE void *calloc(size_t count, size_t size)
+INTERPOSER void *calloc(size_t count, size_t size)
 {
 	const struct atomsan_site *site = rt_take_site();
 
 	return allocated(__libc_calloc(count, size), count * size, site);
 }
 
-OVERRIDABLE void free(void *block)
+INTERPOSER void free(void *block)
 {
 	const struct atomsan_site *site = rt_take_site();
 
@@ -79,12 +76,12 @@ static void *resize(void *block, size_t size, const struct atomsan_site *site)
 	return allocated(moved, size, site);
 }
 
-OVERRIDABLE void *realloc(void *block, size_t size)
+INTERPOSER void *realloc(void *block, size_t size)
 {
 	return resize(block, size, rt_take_site());
 }
 
-OVERRIDABLE void *reallocarray(void *block, size_t count, size_t size)
+INTERPOSER void *reallocarray(void *block, size_t count, size_t size)
 {
 	const struct atomsan_site *site = rt_take_site();
 	size_t length;
@@ -93,24 +90,26 @@ OVERRIDABLE void *reallocarray(void *block, size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return resize(block, length, site);
+	/* By name: the program may have a realloc of its own, and blocks that come from it. */
+	__atomsan_thread.at = site;
+	return realloc(block, length);
 }
 
-OVERRIDABLE void *memalign(size_t alignment, size_t size)
+INTERPOSER void *memalign(size_t alignment, size_t size)
 {
 	const struct atomsan_site *site = rt_take_site();
 
 	return allocated(__libc_memalign(alignment, size), size, site);
 }
 
-OVERRIDABLE void *aligned_alloc(size_t alignment, size_t size)
+INTERPOSER void *aligned_alloc(size_t alignment, size_t size)
 {
 	const struct atomsan_site *site = rt_take_site();
 
 	return allocated(__libc_memalign(alignment, size), size, site);
 }
 
-OVERRIDABLE int posix_memalign(void **result, size_t alignment, size_t size)
+INTERPOSER int posix_memalign(void **result, size_t alignment, size_t size)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int saved = errno;
@@ -126,14 +125,14 @@ OVERRIDABLE int posix_memalign(void **result, size_t alignment, size_t size)
 	return 0;
 }
 
-OVERRIDABLE void *valloc(size_t size)
+INTERPOSER void *valloc(size_t size)
 {
 	const struct atomsan_site *site = rt_take_site();
 
 	return allocated(__libc_memalign(getpagesize(), size), size, site);
 }
 
-OVERRIDABLE void *pvalloc(size_t size)
+INTERPOSER void *pvalloc(size_t size)
 {
 	const struct atomsan_site *site = rt_take_site();
 	size_t page = getpagesize();

@@ -26,7 +26,9 @@ static const char *environment(char **envp, const char *name)
 /* Registered first, so it runs last. */
 static void at_exit(int status, void *unused)
 {
-	rt_op_value(TRACE_OP_EXIT_PROCESS, 0, NULL, (uint64_t)(status & 0xff), NULL);
+	/* The last thread to leave has had its END. */
+	if (rt_on())
+		rt_op_value(TRACE_OP_EXIT_PROCESS, 0, NULL, (uint64_t)(status & 0xff), NULL);
 	if (rt_recording)
 		rt_module_count_unseen();
 	rt_record_finish((status & 0xff) << 8);

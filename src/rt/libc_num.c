@@ -7,8 +7,11 @@
 
 #include <stdlib.h>
 
+/* `end` is NULL if libc refused the base without looking at the text. */
 static void scanned(const char *text, const char *end, char **place, const struct atomsan_site *site)
 {
+	if (!end)
+		return;
 	reads(text, (size_t)(end - text) + 1, site);
 	if (place) {
 		*place = (char *)end;
@@ -20,7 +23,7 @@ static void scanned(const char *text, const char *end, char **place, const struc
 	WRAPPER(type, name, (const char *text, char **end, int base)) \
 	{                                                             \
 		const struct atomsan_site *site = rt_take_site();     \
-		char *stop = (char *)text;                            \
+		char *stop = NULL;                                    \
 		type value = name(text, &stop, base);                 \
                                                                       \
 		scanned(text, stop, end, site);                       \
@@ -35,7 +38,7 @@ INTEGER(unsigned long long, strtoull)
 	WRAPPER(type, name, (const char *text, char **end))       \
 	{                                                         \
 		const struct atomsan_site *site = rt_take_site(); \
-		char *stop = (char *)text;                        \
+		char *stop = NULL;                                \
 		type value = name(text, &stop);                   \
                                                                   \
 		scanned(text, stop, end, site);                   \
@@ -50,7 +53,7 @@ FLOATING(long double, strtold)
 	WRAPPER(type, name, (const char *text))                   \
 	{                                                         \
 		const struct atomsan_site *site = rt_take_site(); \
-		char *stop = (char *)text;                        \
+		char *stop = NULL;                                \
 		type value = (type)call;                          \
                                                                   \
 		scanned(text, stop, NULL, site);                  \

@@ -26,17 +26,17 @@ static void *map(void *hint, size_t length, int protection, int flags, int file,
 	return start;
 }
 
-EXPORT void *mmap(void *hint, size_t length, int protection, int flags, int file, off_t offset)
+INTERPOSER void *mmap(void *hint, size_t length, int protection, int flags, int file, off_t offset)
 {
 	return map(hint, length, protection, flags, file, offset);
 }
 
-EXPORT void *mmap64(void *hint, size_t length, int protection, int flags, int file, off64_t offset)
+INTERPOSER void *mmap64(void *hint, size_t length, int protection, int flags, int file, off64_t offset)
 {
 	return map(hint, length, protection, flags, file, offset);
 }
 
-EXPORT int munmap(void *start, size_t length)
+INTERPOSER int munmap(void *start, size_t length)
 {
 	const struct atomsan_site *site = rt_take_site();
 	bool record = plausible(start, length);
@@ -50,7 +50,7 @@ EXPORT int munmap(void *start, size_t length)
 	return result;
 }
 
-EXPORT void *mremap(void *start, size_t length, size_t new_length, int flags, ...)
+INTERPOSER void *mremap(void *start, size_t length, size_t new_length, int flags, ...)
 {
 	const struct atomsan_site *site = rt_take_site();
 	/* A length of 0 asks for a second mapping of shared pages: the first one stays. */

@@ -81,7 +81,7 @@ void rt_mutex_unlocking(const pthread_mutex_t *mutex, unsigned flags, const stru
 		rt_op(TRACE_OP_UNLOCK, flags | recursive_flag(mutex), mutex, site);
 }
 
-EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
+INTERPOSER int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_mutex_init)(mutex, attributes);
@@ -91,7 +91,7 @@ EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t 
 	return error;
 }
 
-EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
+INTERPOSER int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_mutex_destroy)(mutex);
@@ -102,7 +102,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
 	return error;
 }
 
-EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+INTERPOSER int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_mutex_lock)(mutex);
@@ -111,7 +111,7 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 	return error;
 }
 
-EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
+INTERPOSER int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_mutex_trylock)(mutex);
@@ -120,7 +120,7 @@ EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
 	return error;
 }
 
-EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
+INTERPOSER int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_mutex_timedlock)(mutex, until);
@@ -129,7 +129,7 @@ EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec
 	return error;
 }
 
-EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
+INTERPOSER int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_mutex_clocklock)(mutex, clock, until);
@@ -138,7 +138,7 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, cons
 	return error;
 }
 
-EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
+INTERPOSER int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
 

@@ -52,7 +52,7 @@ int once_call(pthread_once_t *control, void (*routine)(void), const struct atoms
 	return error;
 }
 
-EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
+INTERPOSER int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
 	return once_call(control, routine, rt_take_site());
 }
@@ -67,11 +67,11 @@ EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
  */
 enum { GUARD_DONE = 1, GUARD_BUSY = 1 << 8, GUARD_WAITED = 1 << 16 };
 
-EXPORT int __cxa_guard_acquire(uint64_t *guard);
-EXPORT void __cxa_guard_release(uint64_t *guard);
-EXPORT void __cxa_guard_abort(uint64_t *guard);
+INTERPOSER int __cxa_guard_acquire(uint64_t *guard);
+INTERPOSER void __cxa_guard_release(uint64_t *guard);
+INTERPOSER void __cxa_guard_abort(uint64_t *guard);
 
-EXPORT int __cxa_guard_acquire(uint64_t *guard)
+INTERPOSER int __cxa_guard_acquire(uint64_t *guard)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t *word = (uint32_t *)guard;
@@ -108,13 +108,13 @@ static void leave_guard(uint64_t *guard, uint32_t state)
 		sys3(futex, word, FUTEX_WAKE_PRIVATE, 0x7fffffff);
 }
 
-EXPORT void __cxa_guard_release(uint64_t *guard)
+INTERPOSER void __cxa_guard_release(uint64_t *guard)
 {
 	rt_op(TRACE_OP_ONCE_END, 0, guard, rt_take_site());
 	leave_guard(guard, GUARD_DONE);
 }
 
-EXPORT void __cxa_guard_abort(uint64_t *guard)
+INTERPOSER void __cxa_guard_abort(uint64_t *guard)
 {
 	rt_take_site();
 	leave_guard(guard, 0);

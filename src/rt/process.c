@@ -9,6 +9,7 @@
 #include "rt/rt.h"
 
 #include <alloca.h>
+#include <assert.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ void rt_process_init(void)
 		pthread_atfork(NULL, NULL, begin_child);
 }
 
-EXPORT pid_t fork(void)
+INTERPOSER pid_t fork(void)
 {
 	const struct atomsan_site *site = rt_take_site();
 	pid_t pid = REAL(fork)();
@@ -46,13 +47,13 @@ EXPORT pid_t fork(void)
 
 /* POSIX lets vfork be fork. Sharing the parent's memory and thread-local
  * storage, a child would write into the trace as its parent. */
-EXPORT pid_t vfork(void)
+INTERPOSER pid_t vfork(void)
 {
 	return fork();
 }
 
 /* The one that runs no atfork handlers. */
-EXPORT pid_t _Fork(void)
+INTERPOSER pid_t _Fork(void)
 {
 	const struct atomsan_site *site = rt_take_site();
 	pid_t pid = REAL(_Fork)();
@@ -70,37 +71,37 @@ static void executing(void)
 	rt_op(TRACE_OP_EXEC, 0, NULL, rt_take_site());
 }
 
-EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+INTERPOSER int execve(const char *path, char *const argv[], char *const envp[])
 {
 	executing();
 	return REAL(execve)(path, argv, envp);
 }
 
-EXPORT int execv(const char *path, char *const argv[])
+INTERPOSER int execv(const char *path, char *const argv[])
 {
 	executing();
 	return REAL(execve)(path, argv, environ);
 }
 
-EXPORT int execvp(const char *file, char *const argv[])
+INTERPOSER int execvp(const char *file, char *const argv[])
 {
 	executing();
 	return REAL(execvpe)(file, argv, environ);
 }
 
-EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+INTERPOSER int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	executing();
 	return REAL(execvpe)(file, argv, envp);
 }
 
-EXPORT int fexecve(int file, char *const argv[], char *const envp[])
+INTERPOSER int fexecve(int file, char *const argv[], char *const envp[])
 {
 	executing();
 	return REAL(fexecve)(file, argv, envp);
 }
 
-EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
+INTERPOSER int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	executing();
 	return REAL(execveat)(folder, path, argv, envp, flags);
@@ -122,7 +123,7 @@ EXPORT int execveat(int folder, const char *path, char *const argv[], char *cons
 			(argv)[i] = va_arg(list, char *);      \
 	} while (0)
 
-EXPORT int execl(const char *path, const char *first, ...)
+INTERPOSER int execl(const char *path, const char *first, ...)
 {
 	char **argv;
 	va_list list;
@@ -134,7 +135,7 @@ EXPORT int execl(const char *path, const char *first, ...)
 	return REAL(execve)(path, argv, environ);
 }
 
-EXPORT int execlp(const char *file, const char *first, ...)
+INTERPOSER int execlp(const char *file, const char *first, ...)
 {
 	char **argv;
 	va_list list;
@@ -146,7 +147,7 @@ EXPORT int execlp(const char *file, const char *first, ...)
 	return REAL(execvpe)(file, argv, environ);
 }
 
-EXPORT int execle(const char *path, const char *first, ...)
+INTERPOSER int execle(const char *path, const char *first, ...)
 {
 	char **argv;
 	char **envp;
@@ -167,28 +168,35 @@ static void ending(int shown, int wait_status)
 	rt_record_finish(wait_status);
 }
 
-EXPORT void _exit(int status)
+INTERPOSER void _exit(int status)
 {
 	ending(status & 0xff, W_EXITCODE(status & 0xff, 0));
 	REAL(_exit)(status);
 }
 
-EXPORT void _Exit(int status)
+INTERPOSER void _Exit(int status)
 {
 	ending(status & 0xff, W_EXITCODE(status & 0xff, 0));
 	REAL(_exit)(status);
 }
 
 /* Its handlers still run, and are recorded: a finished trace goes on growing. */
-EXPORT void quick_exit(int status)
+INTERPOSER void quick_exit(int status)
 {
 	ending(status & 0xff, W_EXITCODE(status & 0xff, 0));
 	REAL(quick_exit)(status);
 }
 
 /* A handler may yet save the process by longjmp; then its real end says so again. */
-EXPORT void abort(void)
+INTERPOSER void abort(void)
 {
 	ending(128 + SIGABRT, W_EXITCODE(0, SIGABRT));
 	REAL(abort)();
+}
+
+/* libc calls its own abort from here. */
+INTERPOSER void __assert_fail(const char *condition, const char *file, unsigned line, const char *function)
+{
+	ending(128 + SIGABRT, W_EXITCODE(0, SIGABRT));
+	REAL(__assert_fail)(condition, file, line, function);
 }

@@ -100,6 +100,8 @@
 	F(int, execveat, (int, const char *, char *const[], char *const[], int), NULL)                     \
 	F(void, _exit, (int)__attribute__((noreturn)), NULL)                                               \
 	F(void, quick_exit, (int)__attribute__((noreturn)), "GLIBC_2.24")                                  \
+	F(void, __assert_fail,                                                                             \
+	  (const char *, const char *, unsigned, const char *)__attribute__((noreturn)), NULL)             \
 	F(void, abort, (void)__attribute__((noreturn)), NULL)                                              \
 	F(int, sigaction, (int, const struct sigaction *, struct sigaction *), NULL)                       \
 	F(sighandler_t, signal, (int, sighandler_t), NULL)                                                 \

@@ -27,6 +27,9 @@
 #define COLD __attribute__((noinline, cold))
 /* Interposers and hooks are the only symbols that leave the archive. */
 #define EXPORT __attribute__((visibility("default")))
+/* Weak, so that a program that has a function of that name still links, and keeps it: mtx_lock is
+ * nobody's reserved word. */
+#define INTERPOSER __attribute__((visibility("default"), weak))
 
 /* All else is found directly, not through the GOT. */
 #pragma GCC visibility push(hidden)

@@ -16,7 +16,7 @@ static void locked(enum trace_op op, unsigned flags, const void *lock, int error
 		rt_op(op, flags, lock, site);
 }
 
-EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
+INTERPOSER int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_rwlock_init)(lock, attributes);
@@ -26,7 +26,7 @@ EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_
 	return error;
 }
 
-EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
+INTERPOSER int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_rwlock_destroy)(lock);
@@ -37,7 +37,7 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 }
 
 #define PLAIN(name, op, flags)                                    \
-	EXPORT int name(pthread_rwlock_t *lock)                   \
+	INTERPOSER int name(pthread_rwlock_t *lock)               \
 	{                                                         \
 		const struct atomsan_site *site = rt_take_site(); \
 		int error = REAL(name)(lock);                     \
@@ -50,31 +50,31 @@ PLAIN(pthread_rwlock_wrlock, LOCK, 0)
 PLAIN(pthread_rwlock_tryrdlock, RDLOCK, TRACE_LOCK_TRY)
 PLAIN(pthread_rwlock_trywrlock, LOCK, TRACE_LOCK_TRY)
 
-#define TIMED(name, op)                                                       \
-	EXPORT int name(pthread_rwlock_t *lock, const struct timespec *until) \
-	{                                                                     \
-		const struct atomsan_site *site = rt_take_site();             \
-		int error = REAL(name)(lock, until);                          \
-                                                                              \
-		locked(TRACE_OP_##op, TRACE_LOCK_TIMED, lock, error, site);   \
-		return error;                                                 \
+#define TIMED(name, op)                                                           \
+	INTERPOSER int name(pthread_rwlock_t *lock, const struct timespec *until) \
+	{                                                                         \
+		const struct atomsan_site *site = rt_take_site();                 \
+		int error = REAL(name)(lock, until);                              \
+                                                                                  \
+		locked(TRACE_OP_##op, TRACE_LOCK_TIMED, lock, error, site);       \
+		return error;                                                     \
 	}
 TIMED(pthread_rwlock_timedrdlock, RDLOCK)
 TIMED(pthread_rwlock_timedwrlock, LOCK)
 
-#define CLOCKED(name, op)                                                                      \
-	EXPORT int name(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until) \
-	{                                                                                      \
-		const struct atomsan_site *site = rt_take_site();                              \
-		int error = REAL(name)(lock, clock, until);                                    \
-                                                                                               \
-		locked(TRACE_OP_##op, TRACE_LOCK_TIMED, lock, error, site);                    \
-		return error;                                                                  \
+#define CLOCKED(name, op)                                                                          \
+	INTERPOSER int name(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until) \
+	{                                                                                          \
+		const struct atomsan_site *site = rt_take_site();                                  \
+		int error = REAL(name)(lock, clock, until);                                        \
+                                                                                                   \
+		locked(TRACE_OP_##op, TRACE_LOCK_TIMED, lock, error, site);                        \
+		return error;                                                                      \
 	}
 CLOCKED(pthread_rwlock_clockrdlock, RDLOCK)
 CLOCKED(pthread_rwlock_clockwrlock, LOCK)
 
-EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+INTERPOSER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
 

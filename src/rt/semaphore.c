@@ -20,7 +20,7 @@ static int waited(const sem_t *semaphore, int result, const struct atomsan_site 
 	return result;
 }
 
-EXPORT int sem_init(sem_t *semaphore, int shared, unsigned value)
+INTERPOSER int sem_init(sem_t *semaphore, int shared, unsigned value)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int result = REAL(sem_init)(semaphore, shared, value);
@@ -30,7 +30,7 @@ EXPORT int sem_init(sem_t *semaphore, int shared, unsigned value)
 	return result;
 }
 
-EXPORT int sem_post(sem_t *semaphore)
+INTERPOSER int sem_post(sem_t *semaphore)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int result;
@@ -42,28 +42,28 @@ EXPORT int sem_post(sem_t *semaphore)
 	return result;
 }
 
-EXPORT int sem_wait(sem_t *semaphore)
+INTERPOSER int sem_wait(sem_t *semaphore)
 {
 	const struct atomsan_site *site = rt_take_site();
 
 	return waited(semaphore, REAL(sem_wait)(semaphore), site);
 }
 
-EXPORT int sem_trywait(sem_t *semaphore)
+INTERPOSER int sem_trywait(sem_t *semaphore)
 {
 	const struct atomsan_site *site = rt_take_site();
 
 	return waited(semaphore, REAL(sem_trywait)(semaphore), site);
 }
 
-EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
+INTERPOSER int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
 
 	return waited(semaphore, REAL(sem_timedwait)(semaphore, until), site);
 }
 
-EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
+INTERPOSER int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
 
@@ -106,7 +106,7 @@ static void closed(sem_t *semaphore)
 		}
 }
 
-EXPORT sem_t *sem_open(const char *name, int flags, ...)
+INTERPOSER sem_t *sem_open(const char *name, int flags, ...)
 {
 	const struct atomsan_site *site = rt_take_site();
 	sem_t *semaphore;
@@ -131,7 +131,7 @@ EXPORT sem_t *sem_open(const char *name, int flags, ...)
 	return semaphore;
 }
 
-EXPORT int sem_close(sem_t *semaphore)
+INTERPOSER int sem_close(sem_t *semaphore)
 {
 	closed(semaphore);
 	return REAL(sem_close)(semaphore);

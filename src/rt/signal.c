@@ -66,7 +66,7 @@ static void *installed(int number)
 	return __atomic_load_n(&handlers[number], __ATOMIC_ACQUIRE);
 }
 
-EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+INTERPOSER int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction changed, previous;
 	union handler theirs = {NULL};
@@ -123,29 +123,29 @@ static sighandler_t set(sighandler_t (*real)(int, sighandler_t), int number, sig
 	return was.address == ours.address ? (union handler){before}.simple : was.simple;
 }
 
-EXPORT sighandler_t signal(int number, sighandler_t theirs)
+INTERPOSER sighandler_t signal(int number, sighandler_t theirs)
 {
 	return set(REAL(signal), number, theirs);
 }
 
-EXPORT sighandler_t bsd_signal(int number, sighandler_t theirs);
-EXPORT sighandler_t bsd_signal(int number, sighandler_t theirs)
+INTERPOSER sighandler_t bsd_signal(int number, sighandler_t theirs);
+INTERPOSER sighandler_t bsd_signal(int number, sighandler_t theirs)
 {
 	return set(REAL(signal), number, theirs);
 }
 
-EXPORT sighandler_t sysv_signal(int number, sighandler_t theirs)
+INTERPOSER sighandler_t sysv_signal(int number, sighandler_t theirs)
 {
 	return set(REAL(sysv_signal), number, theirs);
 }
 
 /* What signal() becomes in a program that asks for System V semantics. */
-EXPORT sighandler_t __sysv_signal(int number, sighandler_t theirs)
+INTERPOSER sighandler_t __sysv_signal(int number, sighandler_t theirs)
 {
 	return set(REAL(sysv_signal), number, theirs);
 }
 
-EXPORT sighandler_t sigset(int number, sighandler_t theirs)
+INTERPOSER sighandler_t sigset(int number, sighandler_t theirs)
 {
 	return set(REAL(sigset), number, theirs);
 }

@@ -13,7 +13,7 @@ static void locked(unsigned flags, pthread_spinlock_t *lock, int error, const st
 		rt_op(TRACE_OP_LOCK, flags, (const void *)lock, site);
 }
 
-EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)
+INTERPOSER int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_spin_init)(lock, shared);
@@ -23,7 +23,7 @@ EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 	return error;
 }
 
-EXPORT int pthread_spin_destroy(pthread_spinlock_t *lock)
+INTERPOSER int pthread_spin_destroy(pthread_spinlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_spin_destroy)(lock);
@@ -33,7 +33,7 @@ EXPORT int pthread_spin_destroy(pthread_spinlock_t *lock)
 	return error;
 }
 
-EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
+INTERPOSER int pthread_spin_lock(pthread_spinlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_spin_lock)(lock);
@@ -42,7 +42,7 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 	return error;
 }
 
-EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
+INTERPOSER int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
 	int error = REAL(pthread_spin_trylock)(lock);
@@ -51,7 +51,7 @@ EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
 	return error;
 }
 
-EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
+INTERPOSER int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
 

@@ -42,6 +42,7 @@ int main(void)
 				abort();
 	}
 	printf("create %ld\njoin %ld\nend %ld\n", threads, threads, threads);
-	printf("lock %ld\nunlock %ld\nwrite %ld\n", threads * TURNS, threads * TURNS, threads * TURNS * WRITES);
+	printf("lock %ld\nunlock %ld\nwrite %ld\n", threads * TURNS, threads * TURNS,
+	       threads * TURNS * WRITES);
 	return 0;
 }

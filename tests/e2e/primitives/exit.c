@@ -2,6 +2,7 @@
 /* The ways in which a process ends. */
 #include "seen.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -35,6 +36,8 @@ int main(int argc, char **argv)
 		quick_exit(3);
 	if (!strcmp(how, "abort"))
 		abort();
+	if (!strcmp(how, "assert"))
+		assert(argc == 1);
 	if (!strcmp(how, "crash"))
 		raise(SIGSEGV);
 	if (!strcmp(how, "kill"))

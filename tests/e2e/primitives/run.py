@@ -5,21 +5,26 @@
 An expectation has one event a line, in the order of stamps:
 
     T1 lock m try            thread, operation, object (a name that the program printed, or -), flags
-    T0 create - value=T1     value and other: a number, a name, a thread, or an errno
+    T0 create - child=T1     and fields as `atomsan dump --json` has them; a number, a name, a thread,
+                             an errno, "pid" for the first child process, * for anything; in=NAME
+                             is the innermost marked function that is open there
 
 Between "unordered" and "end" the threads' events may be mixed in any way, each thread's in order.
 Every operation of the trace must be there, but for those on objects without a name (libraries have
-locks and blocks of their own), accesses, and function marks. Lines that begin with @ are about the whole:
+locks and blocks of their own), accesses, and function marks. Lines that begin with @ are about the
+whole:
 
     @program FILE      if the name differs; @shared FILE is built as a shared object beside it
+    @also FILE         is compiled along with it
+    @flags -X -Y       for the compiler
     @args A B          of the program
     @options A=B       for the runtime
     @status exit N     how the program must end; "signal N" if killed
-    @state finished    what the trace must say of itself
-    @exit-status N     the same, as in wait(2)
+    @finished N        the trace must say that the process ended, with this wait(2) status
+    @unfinished        the trace must say that it does not know
     @trace N           what follows is about the N-th trace, in the order of process ids; from 0
-    @traces N          how many traces there must be
     @ignore OP         leave these operations out
+    @access KIND NAME SIZE   somewhere in the trace there must be this access
 """
 import errno
 import glob
@@ -29,7 +34,9 @@ import subprocess
 import sys
 import tempfile
 
-FLAGS = {"try": 1, "timed": 2, "recursive": 4, "spin": 8, "rw": 16, "ownerdead": 32, "c11": 64}
+# Kinds of events that are no operations.
+ACCESSES = {"read", "write", "atomic-load", "atomic-store", "atomic-rmw", "fence", "call", "object", "access"}
+MARKS = {"enter", "exit"}
 
 
 def fail(message):
@@ -41,9 +48,9 @@ class Expectation:
         self.program = os.path.splitext(path)[0]
         self.shared = []
         self.options = []
+        self.flags = []
         self.args = []
         self.status = ("exit", 0)
-        self.traces = None
         self.ignore = set()
         self.per_trace = {0: {"groups": []}}
         trace = self.per_trace[0]
@@ -58,20 +65,26 @@ class Expectation:
                 self.program = os.path.join(folder, rest[0])
             elif head == "@shared":
                 self.shared.append(os.path.join(folder, rest[0]))
+            elif head == "@flags":
+                self.flags += rest
             elif head == "@args":
                 self.args += rest
+            elif head == "@also":
+                self.flags += [os.path.join(folder, name) for name in rest]
             elif head == "@options":
                 self.options += rest
             elif head == "@status":
                 self.status = (rest[0], int(rest[1]))
             elif head == "@ignore":
                 self.ignore.update(rest)
-            elif head == "@traces":
-                self.traces = int(rest[0])
             elif head == "@trace":
                 trace = self.per_trace.setdefault(int(rest[0]), {"groups": []})
-            elif head in ("@state", "@exit-status"):
-                trace[head[1:]] = rest[0]
+            elif head == "@finished":
+                trace["status"] = int(rest[0])
+            elif head == "@unfinished":
+                trace["status"] = None
+            elif head == "@access":
+                trace.setdefault("accesses", []).append((number, rest))
             elif head == "unordered":
                 ordered = False
                 trace["groups"].append([])
@@ -83,8 +96,6 @@ class Expectation:
                 if ordered:
                     trace["groups"].append([])
                 trace["groups"][-1].append((number, words))
-        if self.traces is None:
-            self.traces = len(self.per_trace)
 
 
 def find_source(stem):
@@ -102,57 +113,82 @@ def build(atomsan, source, output, *flags):
 
 
 def load(atomsan, path):
-    """The trace as (summary, operations); each operation has thread, op, flags, object, value, other."""
     text = subprocess.run([atomsan, "dump", "--json", path], check=True, stdout=subprocess.PIPE).stdout
-    document = json.loads(text)
-    return document, [event for event in document["events"] if event.get("op") not in (None, "enter", "exit")]
+    return json.loads(text)
+
+
+def operations(document, ignore, addresses):
+    found = []
+    open_functions = {}
+    for event in document["events"]:
+        stack = open_functions.setdefault(event["thread"], [])
+        if event["event"] == "enter":
+            stack.append(event.get("function"))
+        elif event["event"] == "exit":
+            if event["frames"] > len(stack):
+                fail(f"{event['frames']} functions left, {len(stack)} were open: {stack}")
+            del stack[len(stack) - event["frames"]:]
+        event["in"] = stack[-1] if stack else None
+        if event["event"] in ACCESSES and "address" in event or event["event"] in MARKS | ignore:
+            continue
+        if "object" in event and event["event"] != "start" and int(event["object"], 16) not in addresses:
+            continue
+        found.append(event)
+    return found
 
 
 def describe(event, names):
     def name(value):
-        return names.get(value, value)
+        if isinstance(value, str) and value.startswith("0x"):
+            return names.get(int(value, 16), value)
+        return value
 
-    flags = " ".join(flag for flag, bit in FLAGS.items() if event["flags"] & bit)
-    return (f"T{event['thread']} {event['op']} {name(event['object']) or '-'} {flags} "
-            f"value={name(event['value'])} other={name(event['other'])}")
+    head = f"{event['thread']} {event['event']} {name(event.get('object', '-'))}"
+    rest = [f"{key}={name(event[key])}" for key in ("child", "parent", "mutex", "value", "other", "in") if key in event]
+    return " ".join([head, *event.get("flags", []), *rest])
 
 
-def number_of(word, objects, pids):
-    if word.startswith("T") and word[1:].isdigit():
-        return int(word[1:])
+def same(value, word, objects, pid):
+    """Is a field of the dump what the word says?"""
+    if word == "*":
+        return True
     if word in objects:
-        return objects[word]
-    if word == "child":
-        return pids
+        return int(str(value), 0) == objects[word]
+    if word == "pid":
+        return value == pid
     if word == "none":
-        return 0xFFFFFFFF
+        return value in (None, "T?4294967295")
     if hasattr(errno, word):
-        return getattr(errno, word)
-    return int(word, 0)
+        return value == getattr(errno, word)
+    return str(value) == word
 
 
-def matches(event, words, objects, child):
+def matches(event, words, objects, pid):
     thread, op, rest = words[0], words[1], words[2:]
-    if f"T{event['thread']}" != thread or event["op"] != op:
+    if event["thread"] != thread or event["event"] != op:
         return False
     wanted = rest[0] if rest else "-"
     if wanted == "-":
-        if event["object"] not in (0, None):
+        if "object" in event:
             return False
-    elif wanted != "*" and event["object"] != objects.get(wanted):
+    elif wanted != "*" and int(event.get("object", "0"), 16) != objects.get(wanted):
         return False
-    flags = 0
-    for word in rest[1:]:
-        key, equals, value = word.partition("=")
-        if not equals:
-            flags |= FLAGS[word]
-        elif value != "*" and event[key] != number_of(value, objects, child):
-            return False
-    return event["flags"] == flags
+    fields = [word.split("=", 1) for word in rest[1:] if "=" in word]
+    flags = {word for word in rest[1:] if "=" not in word}
+    return (set(event.get("flags", [])) == flags
+            and all(same(event.get(key), word, objects, pid) for key, word in fields))
 
 
-def compare(expectation, index, document, events, objects, child):
-    wanted = expectation.per_trace[index]
+def check_accesses(wanted, document, objects):
+    for number, (kind, name, size) in wanted.get("accesses", []):
+        if not any(event["event"] == kind and int(event.get("address", "0"), 16) == objects[name]
+                   and event["size"] == int(size) for event in document["events"]):
+            there = [f"{event['event']} +{event['size']}" for event in document["events"]
+                     if int(event.get("address", "0"), 16) == objects[name]]
+            fail(f"line {number}: no {kind} of {size} bytes at {name}, only {there}")
+
+
+def compare(wanted, index, document, events, objects, pid):
     names = {address: name for name, address in objects.items()}
     shown = "\n".join("  " + describe(event, names) for event in events)
     position = 0
@@ -166,17 +202,18 @@ def compare(expectation, index, document, events, objects, child):
                 number, words = next(queue[0] for queue in queues.values() if queue)
                 fail(f"line {number}: {' '.join(words)}: missing at the end of trace {index}:\n{shown}")
             event = events[position]
-            queue = queues.get(f"T{event['thread']}")
-            if not queue or not matches(event, queue[0][1], objects, child):
+            queue = queues.get(event["thread"])
+            if not queue or not matches(event, queue[0][1], objects, pid):
                 expected = " | ".join(f"line {q[0][0]}: {' '.join(q[0][1])}" for q in queues.values() if q)
                 fail(f"trace {index}, event {position}: {describe(event, names)}; expected {expected}\n{shown}")
             queue.pop(0)
             position += 1
     if position < len(events):
         fail(f"trace {index}: not expected: {describe(events[position], names)}\n{shown}")
-    for key in ("state", "exit-status"):
-        if key in wanted and str(document[key.replace("-", "_")]) != wanted[key]:
-            fail(f"trace {index}: {key} is {document[key.replace('-', '_')]}, must be {wanted[key]}")
+    if "status" in wanted:
+        status = document["exit_status"] if document["finished"] else None
+        if status != wanted["status"]:
+            fail(f"trace {index}: the process's status is {status}, must be {wanted['status']}")
 
 
 def main():
@@ -187,7 +224,7 @@ def main():
             stem = os.path.splitext(os.path.basename(source))[0]
             build(atomsan, source, os.path.join(folder, stem + ".so"), "-shared", "-fPIC")
         program = os.path.join(folder, "program")
-        build(atomsan, find_source(expectation.program), program, "-rdynamic")
+        build(atomsan, find_source(expectation.program), program, "-rdynamic", *expectation.flags)
         trace = os.path.join(folder, "t.atr")
         env = dict(os.environ, ATOMSAN_OPTIONS=":".join(expectation.options))
         done = subprocess.run([atomsan, "record", "-o", trace, "--", program, *expectation.args], cwd=folder, env=env,
@@ -202,15 +239,14 @@ def main():
             objects[name] = int(address, 16)
         # The first process has the file that was asked for, its children have their pid behind it.
         traces = [trace] + sorted(glob.glob(trace + ".*"), key=lambda p: int(p.split(".")[-1]))
-        if len(traces) != expectation.traces:
-            fail(f"{len(traces)} traces, must be {expectation.traces}: {traces}")
-        child = int(traces[1].split(".")[-1]) if len(traces) > 1 else None
-        for index in expectation.per_trace:
-            document, events = load(atomsan, traces[index])
-            considered = [e for e in events
-                          if e["op"] not in expectation.ignore
-                          and (e["op"] == "start" or not e["object"] or e["object"] in objects.values())]
-            compare(expectation, index, document, considered, objects, child)
+        if len(traces) != len(expectation.per_trace):
+            fail(f"{len(traces)} traces, must be {len(expectation.per_trace)}: {traces}")
+        pid = int(traces[1].split(".")[-1]) if len(traces) > 1 else None
+        for index, wanted in expectation.per_trace.items():
+            document = load(atomsan, traces[index])
+            events = operations(document, expectation.ignore, set(objects.values()))
+            compare(wanted, index, document, events, objects, pid)
+            check_accesses(wanted, document, objects)
 
 
 main()
