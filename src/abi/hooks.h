@@ -34,6 +34,7 @@ enum atomsan_access {
 	ATOMSAN_FENCE = 5,
 	ATOMSAN_CALL = 6,   /* a call of a function that the runtime interposes */
 	ATOMSAN_OBJECT = 7, /* a stack object whose address leaves its function */
+	ATOMSAN_UPDATE = 8, /* a read and then a write of the same bytes, with nothing in between (x += 1) */
 };
 
 /* How the base object of an access is found, as far as the function shows. */
@@ -193,6 +194,11 @@ ATOMSAN_HOOK __atomsan_write2(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_write4(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_write8(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *site);
+
+ATOMSAN_HOOK __atomsan_update1(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_update2(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_update4(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_update8(const void *p, const struct atomsan_site *site);
 
 /* Any length, any alignment. */
 ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site);

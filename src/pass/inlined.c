@@ -15,22 +15,27 @@
 /* Not recorded: another segment in the cell, or bytes missing (see abi/hooks.h). */
 #define NEWS(cell, mask) __builtin_expect((((cell) ^ self.segment) & (ATOMSAN_SEGMENT_MASK | (mask))) != 0, 0)
 
-#define ACCESS(kind, size, shift, alignment)                                                    \
+#define ACCESS(kind, size, kinds, alignment)                                                    \
 	INLINED void __atomsan_inl_##kind##size(const void *p, const struct atomsan_site *site) \
 	{                                                                                       \
 		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (7 & ~(alignment - 1)));  \
                                                                                                 \
-		if (NEWS(*CELL(p), bytes << shift))                                             \
+		if (NEWS(*CELL(p), bytes * (kinds)))                                           \
 			__atomsan_##kind##size(p, site);                                        \
 	}
-ACCESS(read, 1, ATOMSAN_READ_BITS, 1)
-ACCESS(read, 2, ATOMSAN_READ_BITS, 2)
-ACCESS(read, 4, ATOMSAN_READ_BITS, 4)
-ACCESS(read, 8, ATOMSAN_READ_BITS, 8)
-ACCESS(write, 1, ATOMSAN_WRITE_BITS, 1)
-ACCESS(write, 2, ATOMSAN_WRITE_BITS, 2)
-ACCESS(write, 4, ATOMSAN_WRITE_BITS, 4)
-ACCESS(write, 8, ATOMSAN_WRITE_BITS, 8)
+enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
+ACCESS(read, 1, READS, 1)
+ACCESS(read, 2, READS, 2)
+ACCESS(read, 4, READS, 4)
+ACCESS(read, 8, READS, 8)
+ACCESS(write, 1, WRITES, 1)
+ACCESS(write, 2, WRITES, 2)
+ACCESS(write, 4, WRITES, 4)
+ACCESS(write, 8, WRITES, 8)
+ACCESS(update, 1, READS | WRITES, 1)
+ACCESS(update, 2, READS | WRITES, 2)
+ACCESS(update, 4, READS | WRITES, 4)
+ACCESS(update, 8, READS | WRITES, 8)
 
 /* Two granules: the cells lie side by side. */
 #define ACCESS16(kind, shift)                                                                    \

@@ -119,16 +119,86 @@ static void guess_member(LLVMValueRef pointer, struct note *note)
 		note->flags |= ATOMSAN_SITE_MEMBER;
 }
 
+/* Can an instruction between a load and a store come between them for another thread, too? */
+static bool keeps_together(LLVMValueRef i)
+{
+	switch (LLVMGetInstructionOpcode(i)) {
+	case LLVMCall:
+		return util_callee(i) && LLVMGetIntrinsicID(util_callee(i)) &&
+		       !util_is_intrinsic(i, "llvm.mem");
+	case LLVMInvoke:
+	case LLVMFence:
+	case LLVMAtomicRMW:
+	case LLVMAtomicCmpXchg:
+		return false;
+	case LLVMLoad:
+	case LLVMStore:
+		return !LLVMIsAtomic(i);
+	default:
+		return true;
+	}
+}
+
+/* The store that ends what this load begins (x += 1, on one line), or NULL. */
+static LLVMValueRef updating_store(LLVMValueRef load)
+{
+	LLVMMetadataRef here = LLVMInstructionGetDebugLoc(load), there;
+	unsigned steps = 0;
+
+	if (LLVMGetVolatile(load) || !here)
+		return NULL;
+	for (LLVMValueRef i = LLVMGetNextInstruction(load); i && steps < 64;
+	     i = LLVMGetNextInstruction(i), steps++) {
+		if (LLVMIsAStoreInst(i) && LLVMGetOperand(i, 1) == LLVMGetOperand(load, 0)) {
+			there = LLVMInstructionGetDebugLoc(i);
+			if (LLVMGetVolatile(i) || LLVMIsAtomic(i) || !there ||
+			    LLVMTypeOf(LLVMGetOperand(i, 0)) != LLVMTypeOf(load) ||
+			    LLVMDILocationGetScope(here) != LLVMDILocationGetScope(there) ||
+			    LLVMDILocationGetLine(here) != LLVMDILocationGetLine(there))
+				return NULL;
+			return i;
+		}
+		if (!keeps_together(i))
+			return NULL;
+	}
+	return NULL;
+}
+
+/* Stores that their loads speak for. */
+static struct list {
+	LLVMValueRef *items;
+	size_t count, room;
+} spoken_for;
+
+static void list_add(struct list *list, LLVMValueRef item)
+{
+	if (list->count == list->room) {
+		list->room = list->room ? list->room * 2 : 256;
+		list->items = realloc(list->items, list->room * sizeof *list->items);
+	}
+	list->items[list->count++] = item;
+}
+
+static bool list_has(const struct list *list, LLVMValueRef item)
+{
+	/* Updates are short: what is looked for is among the last. */
+	for (size_t i = list->count; i && i + 64 > list->count; i--)
+		if (list->items[i - 1] == item)
+			return true;
+	return false;
+}
+
 static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
 	uint64_t size = LLVMStoreSizeOfType(layout, type);
 	unsigned alignment = LLVMGetAlignment(instruction);
 	struct note note;
-	LLVMValueRef arguments[3];
+	LLVMValueRef arguments[3], store;
+	enum atomsan_access kind = write ? ATOMSAN_WRITE : ATOMSAN_READ;
 	char name[40];
 	bool inlined;
 
-	if (select_pointer_private(pointer))
+	if (select_pointer_private(pointer) || (write && list_has(&spoken_for, instruction)))
 		return;
 	skip_or_site(instruction, write, &note);
 	guess_member(pointer, &note);
@@ -138,12 +208,19 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 		note.flags |= ATOMSAN_SITE_VOLATILE;
 	inlined = ((size == 1 || size == 2 || size == 4 || size == 8) && alignment >= size) ||
 		  (size == 16 && alignment >= 8);
+	if (!write && inlined && size <= 8 && (store = updating_store(instruction))) {
+		list_add(&spoken_for, store);
+		kind = ATOMSAN_UPDATE;
+	}
 	before(instruction);
 	arguments[0] = pointer;
-	arguments[1] =
-		sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note);
+	arguments[1] = sites_add(instruction, kind, ATOMSAN_PLAIN, size, &note);
 	if (inlined) {
-		snprintf(name, sizeof name, "__atomsan_inl_%s%u", write ? "write" : "read", (unsigned)size);
+		snprintf(name, sizeof name, "__atomsan_inl_%s%u",
+			 kind == ATOMSAN_UPDATE ? "update"
+			 : write		? "write"
+						: "read",
+			 (unsigned)size);
 		call_hook(name, arguments, 2);
 	} else {
 		arguments[2] = arguments[1];
@@ -502,20 +579,6 @@ static void instrument_one(LLVMValueRef i)
 	}
 }
 
-struct list {
-	LLVMValueRef *items;
-	size_t count, room;
-};
-
-static void list_add(struct list *list, LLVMValueRef item)
-{
-	if (list->count == list->room) {
-		list->room = list->room ? list->room * 2 : 256;
-		list->items = realloc(list->items, list->room * sizeof *list->items);
-	}
-	list->items[list->count++] = item;
-}
-
 static void instrument_function(LLVMValueRef function, bool ignored)
 {
 	struct list accesses = {0}, locals = {0};
@@ -536,6 +599,7 @@ static void instrument_function(LLVMValueRef function, bool ignored)
 	}
 	/* Private or not is asked before anything is added that takes addresses. */
 	if (!ignored) {
+		spoken_for.count = 0;
 		select_forget_answers();
 		for (size_t i = 0; i < locals.count; i++)
 			select_escapes(locals.items[i]);

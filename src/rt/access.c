@@ -34,42 +34,54 @@ INLINE uint64_t current_segment(void)
 }
 
 /*
- * Look at the other threads' cells of a granule. `bytes` has one bit per byte.
- * Returns true if this access needs a stamp to stand behind what is there.
+ * Look at the other threads' cells of a granule: a read meets those that wrote,
+ * a write all. Returns true if this access needs a stamp to stand behind them.
+ *
+ * What they remember is forgotten whole, not only the bytes concerned: that
+ * costs them at most a repetition, and data that wanders from thread to thread
+ * (read, then written by its new owner) is touched over there once, not twice.
  */
-INLINE bool interfere(uint64_t granule, uint64_t bytes, bool write, uint64_t segment, unsigned presence)
+INLINE bool interfere(uint64_t granule, bool write, uint64_t segment, unsigned presence)
 {
-	unsigned others = presence & ~rt_self.bit & (SHADOW_WRITTEN - 1);
-	uint64_t forget = write ? bytes << ATOMSAN_WRITE_BITS | bytes << ATOMSAN_READ_BITS
-				: bytes << ATOMSAN_WRITE_BITS;
+	unsigned others = write ? presence | presence >> ATOMSAN_SLOTS : presence >> ATOMSAN_SLOTS;
 	bool younger = false;
 
+	others &= SHADOW_PRESENT & ~rt_self.bit;
 	while (others) {
 		unsigned slot = (unsigned)__builtin_ctz(others);
 		uint64_t *cell = shadow_cell(slot, granule);
 		uint64_t value = __atomic_load_n(cell, __ATOMIC_RELAXED);
 
 		others &= others - 1;
-		if (unlikely(value > segment) && (write || presence & SHADOW_WRITTEN))
-			younger = true;
+		younger |= value > segment;
 		/* Paired with the owner's plain store in remember(): if that one wins, a
 		 * racing access went unrecorded, as if it had come a moment earlier. */
-		if (value & forget)
-			__atomic_fetch_and(cell, ~forget, __ATOMIC_RELAXED);
+		if (value & ~ATOMSAN_SEGMENT_MASK)
+			__atomic_fetch_and(cell, ATOMSAN_SEGMENT_MASK, __ATOMIC_RELAXED);
 	}
 	return younger;
 }
 
+/*
+ * A writer stands behind everybody that was there, so whoever comes next need
+ * look at nobody else. Two threads that use different bytes of a granule at
+ * the same time may drop each other's bit; what is missed then is a repetition
+ * after an access that raced anyway.
+ */
 INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segment, unsigned presence)
 {
-	unsigned mine = rt_self.bit | (write ? SHADOW_WRITTEN : 0);
+	unsigned wanted = write ? rt_self.bit | SHADOW_WROTE(rt_self.bit) : presence | rt_self.bit;
 	uint64_t *cell = (uint64_t *)(rt_self.cells + granule), value = *cell;
 
 	if ((value ^ segment) & ATOMSAN_SEGMENT_MASK)
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
-	if (unlikely((presence & mine) != mine))
-		__atomic_fetch_or(shadow_presence(granule), (uint8_t)mine, __ATOMIC_RELAXED);
+	if (presence == wanted)
+		return;
+	if (write)
+		__atomic_store_n(shadow_presence(granule), (uint8_t)wanted, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_or(shadow_presence(granule), (uint8_t)rt_self.bit, __ATOMIC_RELAXED);
 }
 
 /* Draw a stamp for this access and write it with the event. Returns the new segment. */
@@ -153,7 +165,7 @@ static void access_any(const void *p, uint64_t bytes, bool write,
 	event_frames();
 	segment = current_segment();
 	younger = *(uint64_t *)(rt_self.cells + granule) > segment;
-	younger |= interfere(granule, bytes, write, segment, presence);
+	younger |= interfere(granule, write, segment, presence);
 	if (unlikely(younger || !segment)) {
 		segment = write_stamped(p, 0, site);
 		if (segment)
@@ -169,22 +181,24 @@ static void access_any(const void *p, uint64_t bytes, bool write,
 }
 
 /* An access inside one granule: here what a thread does with its own data inside a segment. */
-INLINE void access_granule(const void *p, uint64_t bytes, bool write, const struct atomsan_site *site)
+INLINE void access_granule(const void *p, uint64_t mask, bool write, const struct atomsan_site *site)
 {
 	uint64_t granule = shadow_granule(p), segment = __atomsan_thread.segment, value;
 	uint64_t *cell = (uint64_t *)(rt_self.cells + granule);
 	unsigned presence = __atomic_load_n(shadow_presence(granule), __ATOMIC_RELAXED);
-	bool alone = presence == (rt_self.bit | SHADOW_WRITTEN) || (!write && presence == rt_self.bit);
+	/* Nobody else to look at: for a read nobody else wrote, for a write nobody else was here. */
+	bool alone = write ? presence == (rt_self.bit | SHADOW_WROTE(rt_self.bit))
+			   : (presence & ~(SHADOW_WROTE(rt_self.bit) | SHADOW_PRESENT)) == 0 &&
+				     presence & rt_self.bit;
 
 	value = *cell;
 	if (unlikely(!alone || value > segment || frames_or_segment_due())) {
-		access_any(p, bytes, write, site);
+		access_any(p, mask, write, site);
 		return;
 	}
 	if ((value ^ segment) & ATOMSAN_SEGMENT_MASK)
 		value = segment & ATOMSAN_SEGMENT_MASK;
-	__atomic_store_n(cell, value | bytes << (write ? ATOMSAN_WRITE_BITS : ATOMSAN_READ_BITS),
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
 	write_access(p, site);
 }
 
@@ -219,7 +233,7 @@ INLINE void access_range(const void *start, uint64_t length, bool write, const s
 			continue;
 		news = true;
 		presence = __atomic_load_n(shadow_presence(granule), __ATOMIC_RELAXED);
-		if (cell > segment || interfere(granule, bytes, write, segment, presence))
+		if (interfere(granule, write, segment, presence) | (cell > segment))
 			younger = true;
 	}
 	if (!news && rt_options.filter)
@@ -238,19 +252,26 @@ INLINE void access_range(const void *start, uint64_t length, bool write, const s
 	}
 }
 
-#define HOOK(name, size, write)                                                            \
-	EXPORT ATOMSAN_HOOK name(const void *p, const struct atomsan_site *site)           \
-	{                                                                                  \
-		access_granule(p, ((1u << (size)) - 1) << ((uint64_t)p & 7), write, site); \
+/* `kinds` repeats a byte's bit for reading, for writing or for both. */
+#define HOOK(name, size, kinds)                                                                            \
+	EXPORT ATOMSAN_HOOK name##size(const void *p, const struct atomsan_site *site)                     \
+	{                                                                                                  \
+		access_granule(p, (((1u << (size)) - 1) << ((uint64_t)p & 7)) * (kinds), (kinds) != READS, \
+			       site);                                                                      \
 	}
-HOOK(__atomsan_read1, 1, false)
-HOOK(__atomsan_read2, 2, false)
-HOOK(__atomsan_read4, 4, false)
-HOOK(__atomsan_read8, 8, false)
-HOOK(__atomsan_write1, 1, true)
-HOOK(__atomsan_write2, 2, true)
-HOOK(__atomsan_write4, 4, true)
-HOOK(__atomsan_write8, 8, true)
+enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
+HOOK(__atomsan_read, 1, READS)
+HOOK(__atomsan_read, 2, READS)
+HOOK(__atomsan_read, 4, READS)
+HOOK(__atomsan_read, 8, READS)
+HOOK(__atomsan_write, 1, WRITES)
+HOOK(__atomsan_write, 2, WRITES)
+HOOK(__atomsan_write, 4, WRITES)
+HOOK(__atomsan_write, 8, WRITES)
+HOOK(__atomsan_update, 1, READS | WRITES)
+HOOK(__atomsan_update, 2, READS | WRITES)
+HOOK(__atomsan_update, 4, READS | WRITES)
+HOOK(__atomsan_update, 8, READS | WRITES)
 
 EXPORT ATOMSAN_HOOK __atomsan_read16(const void *p, const struct atomsan_site *site)
 {
@@ -336,10 +357,10 @@ void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGI
 	uint64_t segment = current_segment();
 
 	for (uint64_t q = (uint64_t)p, end = q + length; q < end; q = (q & ~7ull) + 8) {
-		uint64_t granule = shadow_granule((void *)q), bytes = bytes_of(q, end - q);
+		uint64_t granule = shadow_granule((void *)q);
 		unsigned presence = __atomic_load_n(shadow_presence(granule), __ATOMIC_RELAXED);
 
-		interfere(granule, bytes, write, segment, presence);
+		interfere(granule, write, segment, presence);
 		/* No bits: the next plain access of this thread is news. */
 		remember(granule, 0, write, segment, presence);
 	}

@@ -9,7 +9,7 @@
  *
  *   0x100000000000  cells of slot 0 .. 3, 16 TB each
  *   0x500000000000  presence: one byte per granule, bit n: slot n has a cell
- *                   here, SHADOW_WRITTEN: somebody wrote here once
+ *                   here, bit n + 4: and wrote since others last did
  */
 #ifndef ATOMSAN_RT_SHADOW_H
 #define ATOMSAN_RT_SHADOW_H
@@ -24,7 +24,8 @@
 #define SHADOW_SLOT (1ull << TRACE_ADDRESS_BITS)
 #define SHADOW_PRESENCE (SHADOW_CELLS + ATOMSAN_SLOTS * SHADOW_SLOT)
 #define SHADOW_END (SHADOW_PRESENCE + (SHADOW_SLOT >> 3))
-#define SHADOW_WRITTEN (1u << ATOMSAN_SLOTS)
+#define SHADOW_PRESENT ((1u << ATOMSAN_SLOTS) - 1)
+#define SHADOW_WROTE(bit) ((bit) << ATOMSAN_SLOTS)
 
 static inline uint64_t shadow_granule(const void *p)
 {

@@ -247,7 +247,7 @@ static int finish_access(struct trace_cursor *c, struct stream *s, struct trace_
 		e->value = value;
 	if (e->access == ATOMSAN_CALL)
 		e->access = e->other == 1 ? ATOMSAN_WRITE : ATOMSAN_READ;
-	else if (e->access > ATOMSAN_ATOMIC_RMW && e->access != ATOMSAN_OBJECT)
+	else if (e->access > ATOMSAN_ATOMIC_RMW && e->access != ATOMSAN_OBJECT && e->access != ATOMSAN_UPDATE)
 		return damage(c, s, "its site is no access");
 	return 0;
 }
@@ -394,7 +394,8 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 					.site = word_id(word),
 					.address = word_expand(c->trace->header.regions, word_address(word))};
 				site_access(c, e);
-				if (likely(e->access <= ATOMSAN_ATOMIC_RMW && e->site != TRACE_ID_MAX)) {
+				if (likely((e->access <= ATOMSAN_ATOMIC_RMW || e->access == ATOMSAN_UPDATE) &&
+					   e->site != TRACE_ID_MAX)) {
 					s->at += 8;
 					return 1;
 				}

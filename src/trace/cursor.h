@@ -27,7 +27,7 @@ struct trace_event {
 	uint16_t flags;   /* OP: its flags */
 	uint8_t kind;     /* enum trace_event_kind; ACCESS also stands for STAMPED */
 	uint8_t op;       /* OP: enum trace_op */
-	uint8_t access;   /* ACCESS: enum atomsan_access, up to ATOMSAN_ATOMIC_RMW or ATOMSAN_OBJECT */
+	uint8_t access;   /* ACCESS: enum atomsan_access, one that reads or writes, or ATOMSAN_OBJECT */
 	bool stamped;     /* key is its own stamp */
 	uint8_t prefixes; /* 1 << enum trace_prefix of what was there */
 };

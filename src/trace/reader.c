@@ -77,7 +77,8 @@ static int read_block(struct trace *trace, uint64_t offset, uint64_t *length, st
 		what = "its length is impossible";
 	else if (b.kind != TRACE_BLOCK_EVENTS && b.kind != TRACE_BLOCK_META)
 		what = "its kind is not known";
-	else if (b.flags & ~TRACE_BLOCK_ZSTD)
+	else if (b.flags & ~(TRACE_BLOCK_ZSTD | TRACE_BLOCK_WINDOW | TRACE_BLOCK_FLUSHED) ||
+		 (b.flags && b.kind == TRACE_BLOCK_META && b.flags != TRACE_BLOCK_ZSTD))
 		what = "its flags are not known";
 	else if (b.payload > room)
 		what = "it holds more than its length allows";
@@ -96,7 +97,9 @@ static int read_block(struct trace *trace, uint64_t offset, uint64_t *length, st
 					.owner = b.owner,
 					.item = b.kind == TRACE_BLOCK_META ? b.item : 0,
 					.sequence = b.sequence,
-					.meta = b.kind == TRACE_BLOCK_META};
+					.meta = b.kind == TRACE_BLOCK_META,
+					.window = b.flags & TRACE_BLOCK_WINDOW,
+					.skip = b.flags & TRACE_BLOCK_FLUSHED};
 	if (!extent->meta && !b.payload)
 		extent->payload = (uint32_t)room;
 	if (extent->payload > there) {
@@ -149,7 +152,8 @@ static int read_blocks(struct trace *trace, int fd, struct err *err)
 		}
 		if (read_block(trace, offset, &length, &trace->extents[trace->extent_count], err))
 			return -1;
-		trace->extent_count++;
+		if (!trace->extents[trace->extent_count].skip)
+			trace->extent_count++;
 		offset += length;
 	}
 	return 0;
@@ -168,6 +172,25 @@ static int compare_extents(const void *left, const void *right)
 	if (a->sequence != b->sequence)
 		return a->sequence < b->sequence ? -1 : 1;
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* A window that was appended but not yet cleared stands twice: the copy goes. */
+static void drop_copies(struct trace *trace)
+{
+	struct trace_extent *e = trace->extents;
+	uint64_t kept = 0;
+
+	for (uint64_t i = 0; i < trace->extent_count; i++) {
+		struct trace_extent *last = kept ? &e[kept - 1] : NULL;
+		bool twice = last && !last->meta && !e[i].meta && last->owner == e[i].owner &&
+			     last->sequence == e[i].sequence && last->window != e[i].window;
+
+		if (!twice)
+			e[kept++] = e[i];
+		else if (e[i].window)
+			*last = e[i];
+	}
+	trace->extent_count = kept;
 }
 
 /* Makes the list of threads from the sorted blocks. */
@@ -213,6 +236,7 @@ static int read_all(struct trace *trace, int fd, struct err *err)
 		return -1;
 	if (trace->extent_count)
 		qsort(trace->extents, trace->extent_count, sizeof *trace->extents, compare_extents);
+	drop_copies(trace);
 	while (metas < trace->extent_count && trace->extents[metas].meta)
 		metas++;
 	if (trace_meta_load(trace, metas, err) || read_threads(trace, metas, err))

@@ -35,7 +35,9 @@ struct trace_extent {
 	uint32_t item;     /* metadata only */
 	uint32_t sequence; /* per owner and item */
 	bool meta;
-	bool cut; /* the file ends inside the block */
+	bool cut;    /* the file ends inside the block */
+	bool window; /* a thread was writing here; see abi/trace.h */
+	bool skip;   /* a window without content of its own */
 };
 
 struct trace_thread {

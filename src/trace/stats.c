@@ -100,7 +100,7 @@ void stats_print(const struct trace_stats *stats, const struct trace *trace, FIL
 		stats->events ? (double)stats->bytes / (double)stats->events : 0.0);
 	fprintf(out, "threads %" PRIu32 ", sites %" PRIu64 ", modules %" PRIu32 "\n", trace->thread_count,
 		sites(trace), trace->module_count);
-	for (unsigned i = 0; i <= ATOMSAN_OBJECT; i++)
+	for (unsigned i = 0; i <= ATOMSAN_UPDATE; i++)
 		if (stats->accesses[i])
 			fprintf(out, "  %-20s %12" PRIu64 "\n", describe_access(i), stats->accesses[i]);
 	if (stats->enters)
@@ -126,8 +126,8 @@ void stats_print_json(const struct trace_stats *stats, const struct trace *trace
 		stats->events, stats->stamped, trace->size, stats->bytes, trace->thread_count, sites(trace),
 		trace->module_count, stats->enters, stats->exits);
 	/* Plain accesses and operations have names in common, so each kind has its own object. */
-	for (unsigned i = 0; i <= ATOMSAN_OBJECT; i++)
-		if (i <= ATOMSAN_ATOMIC_RMW || i == ATOMSAN_OBJECT)
+	for (unsigned i = 0; i <= ATOMSAN_UPDATE; i++)
+		if (i <= ATOMSAN_ATOMIC_RMW || i >= ATOMSAN_OBJECT)
 			fprintf(out, ",\"%s\":%" PRIu64, describe_access(i), stats->accesses[i]);
 	fputs("},\"ops\":{", out);
 	for (unsigned i = 0, n = 0; i < 1 << TRACE_OP_BITS; i++)

@@ -10,7 +10,7 @@
 struct trace_stats {
 	uint64_t events, stamped, enters, exits;
 	uint64_t bytes; /* of the events, not packed */
-	uint64_t accesses[ATOMSAN_OBJECT + 1];
+	uint64_t accesses[ATOMSAN_UPDATE + 1];
 	uint64_t ops[1 << TRACE_OP_BITS];
 	uint64_t *by_thread; /* events, by index */
 };
