@@ -193,7 +193,10 @@ static bool over(clockid_t clock, const struct timespec *until)
 	return now.tv_sec > until->tv_sec || (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
 }
 
-/* Most of the time it has long begun. The limit is for threads that were not made here and never announce. */
+/*
+ * Most of the time it has long begun. The limit, ten seconds or so, is for a
+ * thread that was made behind our back and never announces itself.
+ */
 uint32_t create_number(pthread_t thread, clockid_t clock, const struct timespec *until)
 {
 	const struct rt_thread *recorded = other_threads(thread, &rt_self);
@@ -201,7 +204,7 @@ uint32_t create_number(pthread_t thread, clockid_t clock, const struct timespec 
 	struct timespec millisecond = {0, 1000000};
 	uint32_t said;
 
-	for (int round = 0; round < 1000 && !begun(thread); round++) {
+	for (int round = 0; round < 10000 && !begun(thread); round++) {
 		if (until && over(clock, until))
 			break;
 		sys4(futex, theirs, FUTEX_WAIT_PRIVATE, 0, &millisecond);

@@ -29,7 +29,7 @@ void create_leaving(void);
 void create_fork_child(void);
 
 /* The number of a thread that has not been joined; waits until it has begun, at
- * most until `until` (NULL: a second). RT_NO_THREAD if it is not recorded. */
+ * most until `until` (NULL: ten seconds). RT_NO_THREAD if it is not recorded. */
 uint32_t create_number(pthread_t thread, clockid_t clock, const struct timespec *until);
 
 #endif

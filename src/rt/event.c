@@ -120,9 +120,7 @@ void rt_op(enum trace_op op, unsigned flags, const void *object, const struct at
 	uint64_t number = site ? rt_module_site(site) : TRACE_NO_SITE, stamp, *p;
 
 	/* The usual case, two words. */
-	if (likely(number < TRACE_OP_SITE_MAX && event_region_known((uint64_t)object))) {
-		if (!rt_on())
-			return;
+	if (likely(rt_on() && number < TRACE_OP_SITE_MAX && event_region_known((uint64_t)object))) {
 		event_frames();
 		p = event_take_stamped(2, &stamp);
 		if (!p)

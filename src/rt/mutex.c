@@ -43,8 +43,6 @@ static unsigned recursive_flag(const pthread_mutex_t *mutex)
 
 void rt_mutex_locked(const pthread_mutex_t *mutex, unsigned flags, int error, const struct atomsan_site *site)
 {
-	if (!rt_on())
-		return;
 	if (error == EOWNERDEAD)
 		flags |= TRACE_LOCK_OWNERDEAD;
 	else if (error) {
@@ -77,7 +75,7 @@ bool rt_mutex_mine(const pthread_mutex_t *mutex)
  */
 void rt_mutex_unlocking(const pthread_mutex_t *mutex, unsigned flags, const struct atomsan_site *site)
 {
-	if (rt_on() && rt_mutex_mine(mutex))
+	if (!rt_on() || rt_mutex_mine(mutex))
 		rt_op(TRACE_OP_UNLOCK, flags | recursive_flag(mutex), mutex, site);
 }
 

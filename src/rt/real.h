@@ -11,11 +11,15 @@
 #ifndef ATOMSAN_RT_REAL_H
 #define ATOMSAN_RT_REAL_H
 
+#include <mqueue.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 #include <sys/types.h>
 #include <threads.h>
 #include <time.h>
@@ -103,6 +107,15 @@
 	F(void, __assert_fail,                                                                             \
 	  (const char *, const char *, unsigned, const char *)__attribute__((noreturn)), NULL)             \
 	F(void, abort, (void)__attribute__((noreturn)), NULL)                                              \
+	F(int, semop, (int, struct sembuf *, size_t), NULL)                                                \
+	F(int, semtimedop, (int, struct sembuf *, size_t, const struct timespec *), NULL)                  \
+	F(int, msgsnd, (int, const void *, size_t, int), NULL)                                             \
+	F(ssize_t, msgrcv, (int, void *, size_t, long, int), NULL)                                         \
+	F(int, mq_send, (mqd_t, const char *, size_t, unsigned), NULL)                                     \
+	F(int, mq_timedsend, (mqd_t, const char *, size_t, unsigned, const struct timespec *), NULL)       \
+	F(ssize_t, mq_receive, (mqd_t, char *, size_t, unsigned *), NULL)                                  \
+	F(ssize_t, mq_timedreceive, (mqd_t, char *, size_t, unsigned *, const struct timespec *), NULL)    \
+	F(int, clone, (int (*)(void *), void *, int, void *, ...), NULL)                                   \
 	F(int, sigaction, (int, const struct sigaction *, struct sigaction *), NULL)                       \
 	F(sighandler_t, signal, (int, sighandler_t), NULL)                                                 \
 	F(sighandler_t, sysv_signal, (int, sighandler_t), NULL)                                            \

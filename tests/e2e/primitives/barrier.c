@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Three threads meet twice; one of them is the serial thread each time. */
+/* Three threads meet twice; one of them is the serial thread each time; then one meets itself. */
 #include "seen.h"
 
 #include <pthread.h>
 
-static pthread_barrier_t barrier;
+static pthread_barrier_t barrier, solo;
 
 static void *meet(void *serial)
 {
@@ -20,6 +20,7 @@ int main(void)
 	int serial = 0;
 
 	NAME(barrier);
+	NAME(solo);
 	pthread_barrier_init(&barrier, NULL, 3);
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, meet, &serial);
@@ -27,5 +28,7 @@ int main(void)
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	MUST(serial == 2);
+	pthread_barrier_init(&solo, NULL, 1);
+	MUST(pthread_barrier_wait(&solo) == PTHREAD_BARRIER_SERIAL_THREAD);
 	return 0;
 }

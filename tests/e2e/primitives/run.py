@@ -24,6 +24,7 @@ whole:
     @unfinished        the trace must say that it does not know
     @trace N           what follows is about the N-th trace, in the order of process ids; from 0
     @ignore OP         leave these operations out
+    @blind-spot NAME N the trace must say that it missed so many of these
     @access KIND NAME SIZE   somewhere in the trace there must be this access
 """
 import errno
@@ -83,6 +84,8 @@ class Expectation:
                 trace["status"] = int(rest[0])
             elif head == "@unfinished":
                 trace["status"] = None
+            elif head == "@blind-spot":
+                trace.setdefault("blind_spots", {})[rest[0]] = int(rest[1])
             elif head == "@access":
                 trace.setdefault("accesses", []).append((number, rest))
             elif head == "unordered":
@@ -210,6 +213,10 @@ def compare(wanted, index, document, events, objects, pid):
             position += 1
     if position < len(events):
         fail(f"trace {index}: not expected: {describe(events[position], names)}\n{shown}")
+    missed = {spot["name"]: spot["count"] for spot in document["blind_spots"]}
+    for name in {"dropped", "unknown-thread", "unsupported", *wanted.get("blind_spots", {})}:
+        if missed.get(name, 0) != wanted.get("blind_spots", {}).get(name, 0):
+            fail(f"trace {index}: not as expected: missed {name} {missed.get(name, 0)}")
     if "status" in wanted:
         status = document["exit_status"] if document["finished"] else None
         if status != wanted["status"]:
