@@ -128,9 +128,9 @@ struct atomsan_bitcode {
  * access whose cell holds its thread's segment and its bytes adds nothing to
  * the trace: same thread, same segment, same bytes, same kind, and nobody
  * interfered. A segment ends at every synchronisation operation and allocation,
- * and where an outermost function begins: one called by main, by a thread's
- * start function, or by nobody that is marked. (With filter=1 every marked
- * function begins one.)
+ * and where an outermost function begins or ends: one called by main, by a
+ * thread's start function, or by nobody that is marked. (With filter=1 every
+ * marked function has its own.) A thread's segments only ever grow.
  */
 #define ATOMSAN_SLOTS 4
 #define ATOMSAN_SEGMENT_SHIFT 16
@@ -144,7 +144,6 @@ struct atomsan_bitcode {
 struct atomsan_frame {
 	const struct atomsan_function *function;
 	const void *receiver;
-	uint64_t segment; /* the caller's, to go back to */
 };
 
 /*
@@ -157,7 +156,6 @@ struct atomsan_thread {
 	uint64_t shadow_mask;
 	uint64_t segment;   /* upper bits as in a cell, lower 16 all ones; `fresh` when none yet */
 	uint64_t fresh;     /* what `segment` becomes at a boundary */
-	uint64_t last_sync; /* segments up to here are over */
 	struct atomsan_frame *top;
 	struct atomsan_frame *low; /* lowest top since the trace last heard of the stack */
 	struct atomsan_frame *limit;

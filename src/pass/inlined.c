@@ -64,7 +64,6 @@ INLINED void *__atomsan_inl_enter(const struct atomsan_function *function, const
 	__asm__ volatile("" ::: "memory");
 	frame->function = function;
 	frame->receiver = receiver;
-	frame->segment = self.segment;
 	if (frame < self.shallow)
 		self.segment = self.fresh;
 	return frame;
@@ -77,9 +76,8 @@ INLINED void __atomsan_inl_exit(void *token)
 	self.top = frame;
 	if (frame < self.low)
 		self.low = frame;
-	/* The caller's segment goes on, if no synchronisation ended it. */
 	if (frame < self.shallow)
-		self.segment = frame->segment > self.last_sync ? frame->segment : self.fresh;
+		self.segment = self.fresh;
 }
 
 /* Control came back to the frame's function from somewhere below. */

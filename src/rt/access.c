@@ -100,8 +100,6 @@ static uint64_t write_stamped(const void *p, uint64_t length,
 
 	if (!stamp)
 		return 0;
-	/* Frames that wait to be gone back to may keep their segments: what they recorded
-	 * is recorded, and interference would have made their cells forget. */
 	event_new_floor(stamp);
 	return __atomsan_thread.segment = event_segment(stamp, 0);
 }

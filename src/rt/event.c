@@ -91,7 +91,6 @@ void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 /* End the segment: nothing recorded so far speaks for what comes. */
 static void end_segment(uint64_t stamp)
 {
-	__atomsan_thread.last_sync = event_segment(rt_self.stamp, rt_self.sub);
 	event_new_floor(stamp);
 	__atomsan_thread.segment = __atomsan_thread.fresh;
 }

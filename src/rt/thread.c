@@ -37,7 +37,6 @@ void rt_thread_off(void) ATOMSAN_KEEPS_REGISTERS
 {
 	__atomsan_thread.shadow_base = (char *)off_cell;
 	__atomsan_thread.shadow_mask = 0;
-	__atomsan_thread.last_sync = 0;
 	__atomsan_thread.fresh = ~0ull;
 	__atomsan_thread.segment = ~0ull;
 }
