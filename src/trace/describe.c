@@ -18,8 +18,10 @@ static const struct {
 };
 
 /* In the order of the enums in abi/hooks.h. */
-static const char *const orders[] = {"plain", "relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
-static const char *const bases[] = {"unknown", "global", "receiver", "parameter", "local", "member", "loaded", "call"};
+static const char *const orders[] = {"plain",   "relaxed", "consume", "acquire",
+				     "release", "acq_rel", "seq_cst"};
+static const char *const bases[] = {"unknown", "global", "receiver", "parameter",
+				    "local",   "member", "loaded",   "call"};
 static const char *const site_flags[] = {"volatile", "bitfield", "range", "member", "array"};
 enum { ORDERS = sizeof orders / sizeof *orders, BASES = sizeof bases / sizeof *bases };
 
@@ -60,8 +62,7 @@ static void put_flags(const struct trace_event *e, FILE *out, const char *quote)
 		for (unsigned i = 0; i < sizeof locks / sizeof *locks; i++)
 			if (e->flags >> i & 1)
 				fprintf(out, "%s%s%s%s", n++ ? "," : "", quote, locks[i], quote);
-	if (e->op >= TRACE_OP_ATOMIC_LOAD && e->op <= TRACE_OP_FENCE &&
-	    e->flags < ORDERS)
+	if (e->op >= TRACE_OP_ATOMIC_LOAD && e->op <= TRACE_OP_FENCE && e->flags < ORDERS)
 		fprintf(out, "%s%s%s", quote, orders[e->flags], quote);
 }
 
