@@ -50,6 +50,7 @@ static int export(const struct convert *c, struct err *err)
 
 	if (!trace)
 		return -1;
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	failed = c->to ? output_open(&output, c->to, err) : 0;
 	if (!failed) {
 		failed = std_export(trace, c->to ? output.file : stdout, &options, err);

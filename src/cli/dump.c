@@ -164,6 +164,7 @@ static int dump_run(int argc, char **argv)
 		if (errno || *end || *limit < '0' || *limit > '9')
 			return cli_failf(&verb_dump, "--limit=%s is not a number", limit);
 	}
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	d.trace = trace_open(argv[first], &err);
 	if (!d.trace)
 		return cli_fail(&verb_dump, &err);

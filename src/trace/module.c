@@ -97,6 +97,7 @@ static int compare_functions(const void *left, const void *right, void *modules)
 int trace_modules_sort(struct trace *trace, struct err *err)
 {
 	struct trace_module_table *m = trace->modules;
+	const struct trace_module_table *site = NULL, *function = NULL; /* the latest that has any */
 	uint32_t n = trace->module_count;
 
 	if (!n)
@@ -106,14 +107,22 @@ int trace_modules_sort(struct trace *trace, struct err *err)
 	for (uint32_t i = 0; i < n; i++)
 		trace->by_function[i] = i;
 	qsort_r(trace->by_function, n, sizeof *trace->by_function, compare_functions, m);
-	for (uint32_t i = 1; i < n; i++) {
-		const struct trace_module_table *a = &m[trace->by_function[i - 1]];
-		const struct trace_module_table *b = &m[trace->by_function[i]];
+	/* Modules without entries lie anywhere and are in nobody's way. */
+	for (uint32_t i = 0; i < n; i++) {
+		const struct trace_module_table *f = &m[trace->by_function[i]];
 
-		if (m[i].first_site - m[i - 1].first_site < m[i - 1].sites && m[i].sites)
-			return damaged(trace, m[i].number, "another module has the same site numbers", err);
-		if (b->first_function - a->first_function < a->functions && b->functions)
-			return damaged(trace, b->number, "another module has the same function numbers", err);
+		if (m[i].sites) {
+			if (site && m[i].first_site - site->first_site < site->sites)
+				return damaged(trace, m[i].number, "another module has the same site numbers",
+					       err);
+			site = &m[i];
+		}
+		if (f->functions) {
+			if (function && f->first_function - function->first_function < function->functions)
+				return damaged(trace, f->number,
+					       "another module has the same function numbers", err);
+			function = f;
+		}
 	}
 	return 0;
 }

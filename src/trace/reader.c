@@ -63,7 +63,8 @@ static int read_header(struct trace *trace, struct err *err)
 	return 0;
 }
 
-/* Checks the block header at an offset; the caller has seen the magic there. */
+/* Checks the block header at an offset; the caller has seen the magic there.
+ * 1: a block to be read, 0: one to be skipped, -1: damage. */
 static int read_block(struct trace *trace, uint64_t offset, uint64_t *length, struct trace_extent *extent,
 		      struct err *err)
 {
@@ -77,8 +78,7 @@ static int read_block(struct trace *trace, uint64_t offset, uint64_t *length, st
 		what = "its length is impossible";
 	else if (b.kind != TRACE_BLOCK_EVENTS && b.kind != TRACE_BLOCK_META)
 		what = "its kind is not known";
-	else if (b.flags & ~(TRACE_BLOCK_ZSTD | TRACE_BLOCK_WINDOW | TRACE_BLOCK_FLUSHED) ||
-		 (b.flags && b.kind == TRACE_BLOCK_META && b.flags != TRACE_BLOCK_ZSTD))
+	else if (b.flags & ~(TRACE_BLOCK_ZSTD | TRACE_BLOCK_WINDOW | TRACE_BLOCK_FLUSHED))
 		what = "its flags are not known";
 	else if (b.payload > room)
 		what = "it holds more than its length allows";
@@ -98,15 +98,14 @@ static int read_block(struct trace *trace, uint64_t offset, uint64_t *length, st
 					.item = b.kind == TRACE_BLOCK_META ? b.item : 0,
 					.sequence = b.sequence,
 					.meta = b.kind == TRACE_BLOCK_META,
-					.window = b.flags & TRACE_BLOCK_WINDOW,
-					.skip = b.flags & TRACE_BLOCK_FLUSHED};
+					.window = b.flags & TRACE_BLOCK_WINDOW};
 	if (!extent->meta && !b.payload)
 		extent->payload = (uint32_t)room;
 	if (extent->payload > there) {
 		extent->payload = (uint32_t)there;
 		extent->cut = true;
 	}
-	return 0;
+	return !(b.flags & TRACE_BLOCK_FLUSHED);
 }
 
 /* The next place where a block may begin after a page without one. Files are
@@ -131,6 +130,10 @@ static int read_blocks(struct trace *trace, int fd, struct err *err)
 	uint64_t end = trace->size;
 	uint64_t room = 0, length = 0;
 	uint64_t offset = TRACE_PAGE;
+	/* The content of a block is written before its header: where the header is
+	 * missing, a page of events may by chance look like another one. */
+	bool lost = false;
+	int got;
 
 	if (pages > end / TRACE_PAGE + !!(end % TRACE_PAGE) || (pages * TRACE_PAGE > end && end % TRACE_PAGE))
 		trace_note(trace,
@@ -144,17 +147,23 @@ static int read_blocks(struct trace *trace, int fd, struct err *err)
 		memcpy(&magic, trace->map + offset, sizeof magic);
 		if (magic != TRACE_BLOCK_MAGIC) {
 			offset = skip_page(trace, magic ? -1 : fd, offset);
+			lost = true;
 			continue;
 		}
 		if (trace->extent_count == room) {
 			room = room ? room * 2 : 64;
 			trace->extents = mem_resize(trace->extents, room, sizeof *trace->extents);
 		}
-		if (read_block(trace, offset, &length, &trace->extents[trace->extent_count], err))
+		got = read_block(trace, offset, &length, &trace->extents[trace->extent_count], err);
+		if (got < 0 && lost) {
+			offset += TRACE_PAGE;
+			continue;
+		}
+		if (got < 0)
 			return -1;
-		if (!trace->extents[trace->extent_count].skip)
-			trace->extent_count++;
+		trace->extent_count += (uint64_t)got;
 		offset += length;
+		lost = false;
 	}
 	return 0;
 }
@@ -171,26 +180,39 @@ static int compare_extents(const void *left, const void *right)
 		return a->item < b->item ? -1 : 1;
 	if (a->sequence != b->sequence)
 		return a->sequence < b->sequence ? -1 : 1;
+	if (a->window != b->window)
+		return a->window ? -1 : 1;
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* A window that was appended but not yet cleared stands twice: the copy goes. */
-static void drop_copies(struct trace *trace)
+/*
+ * Drops the copies of windows from the blocks of one thread, which are sorted:
+ * a process that dies after it wrote the copy and before it said so leaves
+ * both. Returns how many blocks follow each other without a gap, or -1.
+ */
+static int64_t sound_blocks(struct trace *trace, struct trace_extent *e, uint64_t count, struct err *err)
 {
-	struct trace_extent *e = trace->extents;
-	uint64_t kept = 0;
+	uint64_t kept = 1, sound = 0;
 
-	for (uint64_t i = 0; i < trace->extent_count; i++) {
-		struct trace_extent *last = kept ? &e[kept - 1] : NULL;
-		bool twice = last && !last->meta && !e[i].meta && last->owner == e[i].owner &&
-			     last->sequence == e[i].sequence && last->window != e[i].window;
+	for (uint64_t i = 1; i < count; i++) {
+		const struct trace_extent *before = &e[kept - 1];
 
-		if (!twice)
+		if (before->sequence != e[i].sequence)
 			e[kept++] = e[i];
-		else if (e[i].window)
-			*last = e[i];
+		else if (before->window == e[i].window)
+			return err_set(err,
+				       "%s: the blocks at offsets %" PRIu64 " and %" PRIu64
+				       " both claim to be number %" PRIu32 " of thread %" PRIu32,
+				       trace->path, before->offset, e[i].offset, e[i].sequence, e->owner);
 	}
-	trace->extent_count = kept;
+	while (sound < kept && e[sound].sequence == sound)
+		sound++;
+	if (sound < kept)
+		trace_note(trace,
+			   "block %" PRIu64 " of thread number %" PRIu32
+			   " is missing, so its events from there on are left out",
+			   sound, e->owner);
+	return (int64_t)sound;
 }
 
 /* Makes the list of threads from the sorted blocks. */
@@ -199,24 +221,15 @@ static int read_threads(struct trace *trace, uint64_t from, struct err *err)
 	uint32_t room = 0;
 
 	for (uint64_t i = from, next; i < trace->extent_count; i = next) {
-		const struct trace_extent *e = &trace->extents[i];
+		struct trace_extent *e = &trace->extents[i];
 		struct trace_thread *thread;
-		uint64_t sound;
+		int64_t sound;
 
 		for (next = i + 1; next < trace->extent_count && e[next - i].owner == e->owner; next++)
-			if (e[next - i].sequence == e[next - i - 1].sequence)
-				return err_set(err,
-					       "%s: the blocks at offsets %" PRIu64 " and %" PRIu64
-					       " both claim to be number %" PRIu32 " of thread %" PRIu32,
-					       trace->path, e[next - i - 1].offset, e[next - i].offset,
-					       e[next - i].sequence, e->owner);
-		for (sound = 0; sound < next - i && e[sound].sequence == sound; sound++)
 			;
-		if (sound < next - i)
-			trace_note(trace,
-				   "block %" PRIu64 " of thread number %" PRIu32
-				   " is missing, so its events from there on are left out",
-				   sound, e->owner);
+		sound = sound_blocks(trace, e, next - i, err);
+		if (sound < 0)
+			return -1;
 		if (trace->thread_count == room) {
 			room = room ? room * 2 : 16;
 			trace->threads = mem_resize(trace->threads, room, sizeof *trace->threads);
@@ -236,7 +249,6 @@ static int read_all(struct trace *trace, int fd, struct err *err)
 		return -1;
 	if (trace->extent_count)
 		qsort(trace->extents, trace->extent_count, sizeof *trace->extents, compare_extents);
-	drop_copies(trace);
 	while (metas < trace->extent_count && trace->extents[metas].meta)
 		metas++;
 	if (trace_meta_load(trace, metas, err) || read_threads(trace, metas, err))

@@ -5,9 +5,10 @@
  * one sentence, never a crash. A trace whose process was killed is no damage;
  * it is read up to the last complete event of each thread.
  *
- * The file is mapped and must not shrink meanwhile; it may still grow (a
- * program that is being recorded can be looked at). Opening costs one look at
- * each block's header and none at the events; see cursor.h for those.
+ * The file is mapped and must not shrink meanwhile. A program that is being
+ * recorded can be looked at, though a window that it uses again meanwhile may
+ * show as damage. Opening costs one look at each block's header and none at the
+ * events; see cursor.h for those.
  */
 #ifndef ATOMSAN_TRACE_READER_H
 #define ATOMSAN_TRACE_READER_H
@@ -35,9 +36,8 @@ struct trace_extent {
 	uint32_t item;     /* metadata only */
 	uint32_t sequence; /* per owner and item */
 	bool meta;
+	bool window; /* where its thread wrote; goes before a copy of the same number */
 	bool cut;    /* the file ends inside the block */
-	bool window; /* a thread was writing here; see abi/trace.h */
-	bool skip;   /* a window without content of its own */
 };
 
 struct trace_thread {
