@@ -147,13 +147,12 @@ INLINE void write_access(const void *p, const struct atomsan_site *site)
 }
 
 /* Everything that access_granule() leaves: boundaries, other threads, first touches. */
-static void access_any(const void *p, uint64_t bytes, bool write,
-		       const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS __attribute__((noinline));
-static void access_any(const void *p, uint64_t bytes, bool write,
-		       const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+static void access_any(const void *p, uint64_t mask, bool write, const struct atomsan_site *site)
+	ATOMSAN_KEEPS_REGISTERS __attribute__((noinline));
+static void access_any(const void *p, uint64_t mask, bool write, const struct atomsan_site *site)
+	ATOMSAN_KEEPS_REGISTERS
 {
 	uint64_t granule = shadow_granule(p);
-	uint64_t mask = bytes << (write ? ATOMSAN_WRITE_BITS : ATOMSAN_READ_BITS);
 	unsigned presence = __atomic_load_n(shadow_presence(granule), __ATOMIC_RELAXED);
 	uint64_t segment;
 	bool younger;
