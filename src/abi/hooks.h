@@ -116,25 +116,27 @@ struct atomsan_bitcode {
 };
 
 /*
- * The shadow of one aligned 8-byte granule, one 64-bit cell per slot (a slot
- * is shared by the threads whose number is equal modulo ATOMSAN_SLOTS):
+ * The shadow of one aligned 8-byte granule is a 64-bit cell:
  *
- *   63            26 25       16 15     8 7      0
- *  | stamp of segment | sub      | written | read |
+ *   63         28 27    22 21  16 15     8 7      0
+ *  | stamp       | thread | sub  | written | read |
+ *   ------- segment -------------
  *
- * `read` and `written` have one bit per byte of the granule. A cell says which
- * bytes its thread has already recorded in the segment that the upper bits
- * name; another thread's conflicting access clears the masks again. So an
- * access whose cell holds its thread's segment and its bytes adds nothing to
- * the trace: same thread, same segment, same bytes, same kind, and nobody
- * interfered. A segment ends at every synchronisation operation and allocation,
- * and where an outermost function begins or ends: one called by main, by a
- * thread's start function, or by nobody that is marked. (With filter=1 every
- * marked function has its own.) A thread's segments only ever grow.
+ * It says which bytes the thread that was here last has already recorded in
+ * the segment that the upper bits name; `read` and `written` have one bit per
+ * byte. So an access whose cell holds its thread's segment and its bytes adds
+ * nothing to the trace: same thread, same segment, same bytes, same kind, and
+ * nobody interfered. Whoever else comes takes the cell over.
+ *
+ * A segment ends at every synchronisation operation and allocation, and where
+ * an outermost function begins or ends: one called by main, by a thread's start
+ * function, or by nobody that is marked. (With filter=1 every marked function
+ * has its own.) A thread's segments only ever grow.
  */
 #define ATOMSAN_SLOTS 4
 #define ATOMSAN_SEGMENT_SHIFT 16
-#define ATOMSAN_STAMP_SHIFT 26
+#define ATOMSAN_THREAD_SHIFT 22
+#define ATOMSAN_STAMP_SHIFT 28
 #define ATOMSAN_SEGMENT_MASK (~(uint64_t)0xffff)
 #define ATOMSAN_READ_BITS 0
 #define ATOMSAN_WRITE_BITS 8

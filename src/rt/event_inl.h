@@ -77,7 +77,8 @@ INLINE void event_store(uint64_t *p, uint64_t word)
 /* A segment number from a stamp and the count of segments since. */
 INLINE uint64_t event_segment(uint64_t stamp, uint64_t sub)
 {
-	return stamp << ATOMSAN_STAMP_SHIFT | sub << ATOMSAN_SEGMENT_SHIFT | 0xffff;
+	return stamp << ATOMSAN_STAMP_SHIFT | (uint64_t)(rt_self.number & 63) << ATOMSAN_THREAD_SHIFT |
+	       sub << ATOMSAN_SEGMENT_SHIFT | 0xffff;
 }
 
 /* The thread drew a stamp: what it does from here on comes after it. */

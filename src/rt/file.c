@@ -9,6 +9,7 @@
  * write costs a fifth of the page faults that fresh mapped pages would.
  */
 #include "rt/rt.h"
+#include "rt/shadow.h"
 #include "rt/sys.h"
 
 #include <errno.h>
@@ -364,8 +365,7 @@ static bool find_regions(uint64_t *regions)
 
 				begin = false;
 				/* Our own shadow, and the kernel's page, are not the program's. */
-				if ((address >= 0x100000000000ull && address < 0x520000000000ull) ||
-				    address >> 47)
+				if ((address >= SHADOW_CELLS && address < SHADOW_END) || address >> 47)
 					continue;
 				if (known[at] && regions[at] != address >> TRACE_ADDRESS_BITS) {
 					sys1(close, fd);

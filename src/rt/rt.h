@@ -64,8 +64,7 @@ enum { RT_NO_THREAD = 0xffffffff };
 /* What a thread has beyond the part that inlined code sees. */
 struct rt_thread {
 	uint32_t number; /* RT_NO_THREAD: not met, nothing is recorded */
-	uint32_t bit;    /* of the thread's slot in the shadow's presence bytes */
-	uint64_t cells;  /* where the slot's cells begin */
+	uint32_t slot;   /* number modulo ATOMSAN_SLOTS */
 	/* Room for an event is taken by moving `next`, one instruction, so that a
 	 * signal handler that records lands behind the interrupted event. A window
 	 * lies so that RT_WINDOW is a bit that is clear inside and set beyond. */

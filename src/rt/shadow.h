@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Where the shadow lies. Addresses are folded to their low 44 bits; on Linux
- * x86-64 the executable (0x0..., 0x55..., 0x56...), the heap behind it and the
- * mappings below the stack (0x7d... to 0x7f...) stay apart then. Each slot has
- * a whole 16 TB region of cells, of which only what its threads touch is ever
- * backed by memory, so data that one thread uses costs one cell and data that
- * all slots use costs four.
+ * The shadow. Addresses are folded to their low 44 bits; on Linux x86-64 the
+ * executable (0x0..., 0x55..., 0x56...), the heap behind it and the mappings
+ * below the stack (0x7d... to 0x7f...) stay apart then.
  *
- *   0x100000000000  cells of slot 0 .. 3, 16 TB each
- *   0x500000000000  presence: one byte per granule, bit n: slot n has a cell
- *                   here, bit n + 4: and wrote since others last did
+ *   0x030000000000  cells, one per granule, 16 TB (see abi/hooks.h)
+ *   0x130000000000  cells of readers, 16 TB for each of four slots
+ *
+ * A granule that several threads read and nobody writes must not go from hand
+ * to hand. Its cell becomes *shared*: sub is SHADOW_SHARED, stamp is not older
+ * than the last write, and the low bits say which slots (thread number modulo
+ * ATOMSAN_SLOTS) read it; each remembers what it recorded in a cell of its own.
+ * A write makes it exclusive again. Memory is touched where it is used, so
+ * shared data costs more, and the rest one cell.
  */
 #ifndef ATOMSAN_RT_SHADOW_H
 #define ATOMSAN_RT_SHADOW_H
@@ -20,26 +23,36 @@
 #include <stdbool.h>
 
 #define SHADOW_FOLD ((1ull << TRACE_ADDRESS_BITS) - 1)
-#define SHADOW_CELLS 0x100000000000ull
-#define SHADOW_SLOT (1ull << TRACE_ADDRESS_BITS)
-#define SHADOW_PRESENCE (SHADOW_CELLS + ATOMSAN_SLOTS * SHADOW_SLOT)
-#define SHADOW_END (SHADOW_PRESENCE + (SHADOW_SLOT >> 3))
-#define SHADOW_PRESENT ((1u << ATOMSAN_SLOTS) - 1)
-#define SHADOW_WROTE(bit) ((bit) << ATOMSAN_SLOTS)
+#define SHADOW_REGION (1ull << TRACE_ADDRESS_BITS)
+#define SHADOW_CELLS 0x030000000000ull
+#define SHADOW_READERS (SHADOW_CELLS + SHADOW_REGION)
+#define SHADOW_END (SHADOW_READERS + ATOMSAN_SLOTS * SHADOW_REGION)
+
+#define SHADOW_SUB_MASK ((1ull << ATOMSAN_THREAD_SHIFT) - (1ull << ATOMSAN_SEGMENT_SHIFT))
+#define SHADOW_SHARED SHADOW_SUB_MASK /* all ones: no segment has this sub */
+#define SHADOW_THREAD_MASK ((1ull << ATOMSAN_STAMP_SHIFT) - (1ull << ATOMSAN_THREAD_SHIFT))
+#define SHADOW_STAMP_MASK (~0ull << ATOMSAN_STAMP_SHIFT)
+#define SHADOW_WRITTEN (0xffull << ATOMSAN_WRITE_BITS)
+enum { SHADOW_SUBS = (1 << (ATOMSAN_THREAD_SHIFT - ATOMSAN_SEGMENT_SHIFT)) - 1 };
 
 static inline uint64_t shadow_granule(const void *p)
 {
 	return (uint64_t)p & SHADOW_FOLD & ~7ull;
 }
 
-static inline uint64_t *shadow_cell(unsigned slot, uint64_t granule)
+static inline uint64_t *shadow_cell(uint64_t granule)
 {
-	return (uint64_t *)(SHADOW_CELLS + slot * SHADOW_SLOT + granule);
+	return (uint64_t *)(SHADOW_CELLS + granule);
 }
 
-static inline uint8_t *shadow_presence(uint64_t granule)
+static inline uint64_t *shadow_reader(unsigned slot, uint64_t granule)
 {
-	return (uint8_t *)(SHADOW_PRESENCE + (granule >> 3));
+	return (uint64_t *)(SHADOW_READERS + slot * SHADOW_REGION + granule);
+}
+
+static inline bool shadow_is_shared(uint64_t cell)
+{
+	return (cell & SHADOW_SUB_MASK) == SHADOW_SHARED;
 }
 
 /* Maps it all; false if the kernel will not. */

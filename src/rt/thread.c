@@ -83,13 +83,12 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	rt_self.written = rt_self.frames ? rt_self.frames : &off_frame;
 	if (!rt_recording)
 		return;
-	rt_self.bit = 1u << number % ATOMSAN_SLOTS;
-	rt_self.cells = (uint64_t)shadow_cell(number % ATOMSAN_SLOTS, 0);
+	rt_self.slot = number % ATOMSAN_SLOTS;
 	rt_self.window = NULL;
 	rt_self.next = RT_WINDOW; /* no room: the first event gets a window */
 	rt_self.sub = 0;
 	stack_bounds(&low, &size);
-	__atomsan_thread.shadow_base = (char *)rt_self.cells;
+	__atomsan_thread.shadow_base = (char *)SHADOW_CELLS;
 	__atomsan_thread.shadow_mask = SHADOW_FOLD & ~7ull;
 	__atomsan_thread.fresh = 0xffff;
 	__atomsan_thread.segment = 0xffff;
