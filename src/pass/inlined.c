@@ -20,7 +20,7 @@
 	{                                                                                       \
 		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (7 & ~(alignment - 1)));  \
                                                                                                 \
-		if (NEWS(*CELL(p), bytes * (kinds)))                                           \
+		if (NEWS(*CELL(p), bytes * (kinds)))                                            \
 			__atomsan_##kind##size(p, site);                                        \
 	}
 enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };

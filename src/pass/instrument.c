@@ -218,7 +218,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	if (inlined) {
 		snprintf(name, sizeof name, "__atomsan_inl_%s%u",
 			 kind == ATOMSAN_UPDATE ? "update"
-			 : write		? "write"
+			 : write                ? "write"
 						: "read",
 			 (unsigned)size);
 		call_hook(name, arguments, 2);
@@ -233,17 +233,23 @@ static void range_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMVal
 {
 	struct note note;
 	LLVMValueRef arguments[3];
+	uint64_t size = 0;
 
 	if (select_pointer_private(pointer))
 		return;
 	skip_or_site(instruction, write, &note);
 	if (select_type_ignored(note.type))
 		return;
-	note.flags |= ATOMSAN_SITE_RANGE;
+	/* A length that never changes is the site's. */
+	if (LLVMIsAConstantInt(length))
+		size = LLVMConstIntGetZExtValue(length);
+	if (!size)
+		note.flags |= ATOMSAN_SITE_RANGE;
 	before(instruction);
 	arguments[0] = pointer;
 	arguments[1] = widen(length);
-	arguments[2] = sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, 0, &note);
+	arguments[2] =
+		sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note);
 	call_hook(write ? "__atomsan_write_range" : "__atomsan_read_range", arguments, 3);
 }
 

@@ -44,7 +44,8 @@ static LLVMValueRef call(LLVMBuilderRef builder, LLVMValueRef function, LLVMValu
 
 /* What makes a function worth a frame. */
 struct content {
-	bool accesses, calls, comes_back; /* landing pads, setjmp */
+	bool calls, comes_back; /* landing pads, setjmp */
+	unsigned accesses;      /* that others could see */
 	unsigned asm_blocks;
 };
 
@@ -68,10 +69,10 @@ static void look(LLVMValueRef function, struct content *content)
 			if (opcode == LLVMLandingPad)
 				content->comes_back = true;
 			if (opcode == LLVMLoad || opcode == LLVMStore)
-				content->accesses |=
+				content->accesses +=
 					!select_pointer_private(LLVMGetOperand(i, opcode == LLVMStore));
 			if (opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg)
-				content->accesses = true;
+				content->accesses++;
 			if (opcode != LLVMCall && opcode != LLVMInvoke)
 				continue;
 			if (LLVMIsAInlineAsm(LLVMGetCalledValue(i))) {
@@ -82,7 +83,7 @@ static void look(LLVMValueRef function, struct content *content)
 			}
 			callee = util_callee(i);
 			if (callee && LLVMGetIntrinsicID(callee)) {
-				content->accesses |= util_is_intrinsic(i, "llvm.mem");
+				content->accesses += 2 * util_is_intrinsic(i, "llvm.mem");
 				continue;
 			}
 			content->calls = true;
@@ -115,7 +116,10 @@ static bool wanted(LLVMValueRef function, const struct content *content)
 		return true;
 	if (of_the_library(function) || (!content->accesses && !content->calls))
 		return false;
-	/* A static leaf without a receiver is no unit, and its sites name it. */
+	/* A plain getter or setter is seen through: what it does, its caller does. A static
+	 * leaf without a receiver is no unit either. Their sites name them all the same. */
+	if (local && !content->calls && content->accesses <= 2)
+		return false;
 	return !local || content->calls || describe_receiver(function, &type) != ATOMSAN_NO_RECEIVER;
 }
 

@@ -33,7 +33,20 @@ INLINE uint64_t current_segment(void)
 		return 0;
 	segment = event_segment(rt_self.stamp, rt_self.sub);
 	__atomsan_thread.segment = segment;
+	rt_self.segment_start = rt_self.next;
 	return segment;
+}
+
+/*
+ * Readers share a cell to keep what they have recorded while others read, too.
+ * That pays where a segment is long. In a short one, a critical section say,
+ * hardly anything is read again before it ends, and the readers' cells would
+ * only be memory to fetch: the cell goes from hand to hand.
+ */
+INLINE bool short_segment(void)
+{
+	/* A new window makes the difference negative: then it was long. */
+	return rt_self.next - rt_self.segment_start < 64 * 8;
 }
 
 INLINE bool recorded(uint64_t cell, uint64_t segment, uint64_t mask)
@@ -93,7 +106,8 @@ INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segme
 				__atomic_fetch_and(shadow_reader(slot, granule), ATOMSAN_SEGMENT_MASK,
 						   __ATOMIC_RELAXED);
 		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
-	} else if (write || !value || value & SHADOW_WRITTEN || same_thread(value, segment)) {
+	} else if (write || !value || value & SHADOW_WRITTEN || same_thread(value, segment) ||
+		   short_segment()) {
 		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
 	} else {
 		/* Another thread only read it, and so do we. */
@@ -142,15 +156,19 @@ static void write_plain(const void *p, uint64_t length,
 /* One word, if the site's number is small; the address is of a known region. */
 INLINE void write_access(const void *p, const struct atomsan_site *site)
 {
-	uint64_t number = ((uint64_t)site - rt_numbers.sites_bias) / sizeof *site, *event;
+	uint64_t number = ((uint64_t)site - rt_numbers.sites_bias) / sizeof *site;
+	uint64_t at = 8;
 
-	if (unlikely(number >= rt_numbers.sites_limit || number >= TRACE_ID_MAX)) {
+	if (unlikely(number >= rt_numbers.sites_limit)) {
 		write_plain(p, 0, site);
 		return;
 	}
-	event = event_take(1);
-	if (likely(event != NULL))
-		event_store(event, event_word(TRACE_ACCESS, number, (uint64_t)p & SHADOW_FOLD));
+	/* As event_take(1), but without its loop: the rare case starts over elsewhere. */
+	__asm__ volatile("xaddq %0, %1" : "+r"(at), "+m"(rt_self.next) : : "memory", "cc");
+	if (unlikely(at & RT_WINDOW))
+		write_plain(p, 0, site);
+	else
+		event_store((uint64_t *)at, event_word(TRACE_ACCESS, number, (uint64_t)p & SHADOW_FOLD));
 }
 
 INLINE bool ready(void)
@@ -194,29 +212,52 @@ static void access_any(const void *p, uint64_t mask, bool write,
 
 INLINE bool frames_or_segment_due(void)
 {
-	return __atomsan_thread.top != rt_self.written || __atomsan_thread.low != rt_self.written ||
-	       __atomsan_thread.segment == __atomsan_thread.fresh;
+	uint64_t written = (uint64_t)rt_self.written;
+
+	return ((uint64_t)__atomsan_thread.top ^ written) | ((uint64_t)__atomsan_thread.low ^ written) |
+	       (__atomsan_thread.segment == __atomsan_thread.fresh);
+}
+
+/* A read of what several threads only read, which the inlined code does not know of. */
+INLINE bool access_shared(const void *p, uint64_t mask, uint64_t value, const struct atomsan_site *site)
+{
+	uint64_t segment = __atomsan_thread.segment;
+	uint64_t *reader = shadow_reader(rt_self.slot, shadow_granule(p)), mine = *reader;
+
+	if (recorded(mine, segment, mask) && likely(rt_options.filter))
+		return true;
+	if (unlikely(value > segment || !(value >> rt_self.slot & 1) || frames_or_segment_due()))
+		return false;
+	*reader = same_segment(mine, segment) ? mine | mask : (segment & ATOMSAN_SEGMENT_MASK) | mask;
+	write_access(p, site);
+	return true;
 }
 
 /* The usual cases, in few registers: the cell is ours, or to be taken over as in remember(). */
 INLINE void access_granule(const void *p, uint64_t mask, bool write, const struct atomsan_site *site)
 {
-	uint64_t granule = shadow_granule(p), segment = __atomsan_thread.segment;
-	uint64_t *cell = shadow_cell(granule), value = *cell;
-	bool same = same_segment(value, segment);
+	uint64_t segment = __atomsan_thread.segment;
+	uint64_t *cell = shadow_cell(shadow_granule(p)), value = *cell;
 
-	/* The inlined code does not look as far as the readers' cells. */
-	if (!write && shadow_is_shared(value) && likely(rt_options.filter) &&
-	    recorded(*shadow_reader(rt_self.slot, granule), segment, mask))
+	if (!write && shadow_is_shared(value)) {
+		if (!access_shared(p, mask, value, site))
+			access_any(p, mask, write, site);
 		return;
-	if (unlikely(value > segment || shadow_is_shared(value) ||
-		     !(same || write || value & SHADOW_WRITTEN || same_thread(value, segment)) ||
-		     frames_or_segment_due() || !event_region_known((uint64_t)p))) {
+	}
+	/* An untouched cell: access_any() sees whether the address is of a known region. */
+	if (unlikely(!value || value > segment || frames_or_segment_due()) ||
+	    (write && shadow_is_shared(value))) {
 		access_any(p, mask, write, site);
 		return;
 	}
-	__atomic_store_n(cell, same ? value | mask : (segment & ATOMSAN_SEGMENT_MASK) | mask,
-			 __ATOMIC_RELAXED);
+	if (!same_segment(value, segment)) {
+		if (!(write || value & SHADOW_WRITTEN || same_thread(value, segment) || short_segment())) {
+			access_any(p, mask, write, site);
+			return;
+		}
+		value = segment & ATOMSAN_SEGMENT_MASK;
+	}
+	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
 	write_access(p, site);
 }
 
@@ -251,22 +292,48 @@ INLINE uint64_t bytes_of(uint64_t p, uint64_t length)
 	return ((1u << count) - 1) << first;
 }
 
-/* Is there nothing new in a range? */
-INLINE bool range_recorded(uint64_t p, uint64_t end, uint64_t kinds)
+/* Are all whole granules of [p, end) recorded in these cells? Both ends are aligned. */
+INLINE bool granules_recorded(const uint64_t *cell, uint64_t count, uint64_t kinds)
 {
-	uint64_t segment = __atomsan_thread.segment;
+	uint64_t segment = __atomsan_thread.segment, off = 0;
 
-	while (p < end) {
-		uint64_t granule = shadow_granule((void *)p), cell = *shadow_cell(granule);
-		uint64_t mask = bytes_of(p, end - p) * kinds;
+	for (; count >= 4; cell += 4, count -= 4)
+		off |= (cell[0] ^ segment) | (cell[1] ^ segment) | (cell[2] ^ segment) | (cell[3] ^ segment);
+	while (count--)
+		off |= *cell++ ^ segment;
+	return !(off & (ATOMSAN_SEGMENT_MASK | 0xff * kinds));
+}
 
-		if (!recorded(cell, segment, mask) &&
-		    !(kinds == READS && shadow_is_shared(cell) &&
-		      recorded(*shadow_reader(rt_self.slot, granule), segment, mask)))
+/*
+ * Is there nothing new in a range? What a reader's cell says holds by itself: a
+ * write clears it.
+ */
+INLINE bool range_recorded(uint64_t p, uint64_t length, uint64_t kinds)
+{
+	uint64_t segment = __atomsan_thread.segment, granule = shadow_granule((void *)p);
+	uint64_t end = p + length;
+
+	if (p & 7) {
+		uint64_t mask = bytes_of(p, length) * kinds;
+
+		if (!recorded(*shadow_cell(granule), segment, mask) &&
+		    !(kinds == READS && recorded(*shadow_reader(rt_self.slot, granule), segment, mask)))
 			return false;
 		p = (p & ~7ull) + 8;
+		if (p >= end)
+			return true;
+		granule += 8;
 	}
-	return true;
+	if (end & 7) {
+		uint64_t last = shadow_granule((void *)end), mask = ((1u << (end & 7)) - 1) * kinds;
+
+		if (!recorded(*shadow_cell(last), segment, mask) &&
+		    !(kinds == READS && recorded(*shadow_reader(rt_self.slot, last), segment, mask)))
+			return false;
+	}
+	return granules_recorded(shadow_cell(granule), (end - p) / 8, kinds) ||
+	       (kinds == READS &&
+		granules_recorded(shadow_reader(rt_self.slot, granule), (end - p) / 8, kinds));
 }
 
 static void range_any(uint64_t p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
@@ -307,7 +374,7 @@ INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, con
 	/* A thread that is off has no place in the shadow. */
 	if (!__atomsan_thread.shadow_mask && (rt_self.number == RT_NO_THREAD || rt_options.filter))
 		return;
-	if (range_recorded(p, p + length, kinds) && likely(rt_options.filter))
+	if (!length || (range_recorded(p, length, kinds) && likely(rt_options.filter)))
 		return;
 	range_any(p, length, kinds, site, value);
 }

@@ -251,7 +251,7 @@ void rt_module_executable(void)
 	__atomsan_module_register(&executable);
 	rt_numbers = (struct rt_numbers){
 		.sites_bias = modules[0].sites.begin - sizeof(struct atomsan_site),
-		.sites_limit = next_site,
+		.sites_limit = next_site < TRACE_ID_MAX ? next_site : TRACE_ID_MAX,
 		.functions_bias = modules[0].functions.begin - sizeof(struct atomsan_function),
 		.functions_limit = next_function,
 	};

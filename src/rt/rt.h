@@ -70,11 +70,12 @@ struct rt_thread {
 	 * lies so that RT_WINDOW is a bit that is clear inside and set beyond. */
 	uint64_t next; /* address of the next free word */
 	struct trace_block *window;
-	uint32_t handlers; /* signal handlers under way */
-	uint32_t flushing; /* frames are being written */
-	uint32_t sub;      /* segments begun since `stamp` */
-	int inside;        /* depth of runtime code that calls into libc: interposers pass through */
-	uint64_t stamp;    /* latest that this thread drew */
+	uint32_t handlers;      /* signal handlers under way */
+	uint32_t flushing;      /* frames are being written */
+	uint32_t sub;           /* segments begun since `stamp` */
+	uint64_t segment_start; /* `next` when the segment began */
+	int inside;             /* depth of runtime code that calls into libc: interposers pass through */
+	uint64_t stamp;         /* latest that this thread drew */
 	struct atomsan_frame *written; /* frames below are in the trace */
 	struct atomsan_frame *frames;
 	/* The last atomic load, to leave out spinning. */
