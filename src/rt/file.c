@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
+#include <sys/uio.h>
 #include <time.h>
 
 bool rt_recording;
@@ -46,6 +47,7 @@ static void stop(const char *why)
 /* Why the trace may not grow by `length` more bytes, or NULL. */
 static const char *no_room(uint64_t length)
 {
+	static uint32_t asked;
 	struct statfs disk;
 	uint64_t size = rt_header->next_page * TRACE_PAGE + length;
 
@@ -54,6 +56,9 @@ static const char *no_room(uint64_t length)
 	/* Beyond the limit a write is a signal that kills. */
 	if (size > size_limit)
 		return "the file size limit (ulimit -f) is reached";
+	/* The disk is asked now and then: others fill it, too, but not that fast. */
+	if (__atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED) % 16)
+		return NULL;
 	if (!sys_failed(sys2(fstatfs, file, &disk)) &&
 	    (uint64_t)disk.f_bavail * (uint64_t)disk.f_bsize < (rt_options.keep_free << 20) + length)
 		return "the disk is nearly full (keep_free)";
@@ -109,6 +114,20 @@ static bool write_all(const void *bytes, uint64_t length, uint64_t offset)
 		offset += (uint64_t)wrote;
 	}
 	return true;
+}
+
+/* In one call, so that whole pages are written; what is left of a short write goes the long way. */
+static bool write_block(const struct trace_block *header, const void *payload, uint64_t length,
+			uint64_t offset)
+{
+	struct iovec parts[2] = {{(void *)header, sizeof *header},
+				 {(void *)payload, length - sizeof *header}};
+	long wrote = sys6(pwritev, file, parts, 2, offset, 0, 0);
+
+	if (wrote == (long)length)
+		return true;
+	return write_all(payload, length - sizeof *header, offset + sizeof *header) &&
+	       write_all(header, sizeof *header, offset);
 }
 
 /*
@@ -203,9 +222,7 @@ static bool append_window(struct trace_block *window, uint64_t used)
 		__atomic_fetch_add(&rt_header->next_page, length / TRACE_PAGE, __ATOMIC_ACQ_REL) * TRACE_PAGE;
 	header.flags = 0;
 	header.length = (uint32_t)length;
-	/* The header last: a block that has one is whole. */
-	if (!write_all((char *)window + sizeof header, length - sizeof header, offset + sizeof header) ||
-	    !write_all(&header, sizeof header, offset))
+	if (!write_block(&header, words, length, offset))
 		return false;
 	__atomic_store_n(&window->flags, TRACE_BLOCK_WINDOW | TRACE_BLOCK_FLUSHED, __ATOMIC_RELEASE);
 	clear(words, used - sizeof header);

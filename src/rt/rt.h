@@ -84,7 +84,7 @@ struct rt_thread {
 	uint64_t spin_version;
 	uint64_t spin_next; /* `next` right after it was recorded */
 };
-#define RT_WINDOW 0x10000ull
+#define RT_WINDOW 0x20000ull
 extern __thread struct rt_thread rt_self __attribute__((tls_model("local-exec")));
 
 /* True where an interposer should record: recording is on, the thread is known,

@@ -36,7 +36,7 @@ import sys
 import tempfile
 
 # Kinds of events that are no operations.
-ACCESSES = {"read", "write", "atomic-load", "atomic-store", "atomic-rmw", "fence", "call", "object", "access"}
+ACCESSES = {"read", "write", "update", "atomic-load", "atomic-store", "atomic-rmw", "fence", "call", "object", "access"}
 MARKS = {"enter", "exit"}
 
 
