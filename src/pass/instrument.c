@@ -523,11 +523,17 @@ static void object(LLVMValueRef local)
 	if (at) {
 		at = LLVMGetNextInstruction(at);
 	} else {
+		bool late = true; /* an array whose length folded to a constant may stand after the mark */
+
 		for (LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetInstructionParent(local));
-		     i && !entry_mark; i = LLVMGetNextInstruction(i))
+		     i && !entry_mark; i = LLVMGetNextInstruction(i)) {
+			if (i == local)
+				late = false;
 			if (LLVMIsACallInst(i) && util_callee(i) == hook("__atomsan_inl_enter"))
 				entry_mark = i;
-		at = entry_mark ? LLVMGetNextInstruction(entry_mark) : NULL;
+		}
+		if (entry_mark)
+			at = LLVMGetNextInstruction(late ? local : entry_mark);
 		if (!at)
 			return; /* a function without marks: its frame has no end to tell */
 	}
