@@ -138,6 +138,7 @@ struct atomsan_bitcode {
 #define ATOMSAN_THREAD_SHIFT 22
 #define ATOMSAN_STAMP_SHIFT 28
 #define ATOMSAN_SEGMENT_MASK (~(uint64_t)0xffff)
+#define ATOMSAN_SHARED 0x3f0000ull /* this sub: several threads only read here, see rt/shadow.h */
 #define ATOMSAN_READ_BITS 0
 #define ATOMSAN_WRITE_BITS 8
 
@@ -155,6 +156,7 @@ struct atomsan_frame {
  */
 struct atomsan_thread {
 	char *shadow_base;
+	char *reader_base; /* the slot's cells of data that several threads only read (rt/shadow.h) */
 	uint64_t shadow_mask;
 	uint64_t segment;   /* upper bits as in a cell, lower 16 all ones; `fresh` when none yet */
 	uint64_t fresh;     /* what `segment` becomes at a boundary */

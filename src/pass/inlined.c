@@ -9,46 +9,58 @@
 #define INLINED __attribute__((used, nothrow))
 #define self __atomsan_thread
 
-/* The thread's cell of p's granule. */
+/* The cell of p's granule, and the one that the thread's slot has where many read. */
 #define CELL(p) ((const uint64_t *)(self.shadow_base + ((uint64_t)(p) & self.shadow_mask)))
+#define READER(p) ((const uint64_t *)(self.reader_base + ((uint64_t)(p) & self.shadow_mask)))
 
 /* Not recorded: another segment in the cell, or bytes missing (see abi/hooks.h). */
 #define NEWS(cell, mask) __builtin_expect((((cell) ^ self.segment) & (ATOMSAN_SEGMENT_MASK | (mask))) != 0, 0)
 
-#define ACCESS(kind, size, kinds, alignment)                                                    \
-	INLINED void __atomsan_inl_##kind##size(const void *p, const struct atomsan_site *site) \
-	{                                                                                       \
-		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (7 & ~(alignment - 1)));  \
-                                                                                                \
-		if (NEWS(*CELL(p), bytes * (kinds)))                                            \
-			__atomsan_##kind##size(p, site);                                        \
-	}
 enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
-ACCESS(read, 1, READS, 1)
-ACCESS(read, 2, READS, 2)
-ACCESS(read, 4, READS, 4)
-ACCESS(read, 8, READS, 8)
-ACCESS(write, 1, WRITES, 1)
-ACCESS(write, 2, WRITES, 2)
-ACCESS(write, 4, WRITES, 4)
-ACCESS(write, 8, WRITES, 8)
-ACCESS(update, 1, READS | WRITES, 1)
-ACCESS(update, 2, READS | WRITES, 2)
-ACCESS(update, 4, READS | WRITES, 4)
-ACCESS(update, 8, READS | WRITES, 8)
+
+/* A cell that several threads share says nothing of bytes; then the reader's does. */
+#define SHARED(cell) (((cell) & ATOMSAN_SHARED) == ATOMSAN_SHARED)
+
+#define ACCESS(kind, size, kinds)                                                                   \
+	INLINED void __atomsan_inl_##kind##size(const void *p, const struct atomsan_site *site)     \
+	{                                                                                           \
+		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (8 - size)), cell = *CELL(p); \
+                                                                                                    \
+		if (NEWS(cell, bytes * (kinds)) &&                                                  \
+		    ((kinds) != READS || !SHARED(cell) || NEWS(*READER(p), bytes)))                 \
+			__atomsan_##kind##size(p, site);                                            \
+	}
+ACCESS(read, 1, READS)
+ACCESS(read, 2, READS)
+ACCESS(read, 4, READS)
+ACCESS(read, 8, READS)
+ACCESS(write, 1, WRITES)
+ACCESS(write, 2, WRITES)
+ACCESS(write, 4, WRITES)
+ACCESS(write, 8, WRITES)
+ACCESS(update, 1, READS | WRITES)
+ACCESS(update, 2, READS | WRITES)
+ACCESS(update, 4, READS | WRITES)
+ACCESS(update, 8, READS | WRITES)
 
 /* Two granules: the cells lie side by side. */
-#define ACCESS16(kind, shift)                                                                    \
-	INLINED void __atomsan_inl_##kind##16(const void *p, const struct atomsan_site *site)    \
-	{                                                                                        \
-		const uint64_t *cell = CELL(p);                                                  \
-		uint64_t off = (cell[0] ^ self.segment) | (cell[1] ^ self.segment);              \
-                                                                                                 \
-		if (__builtin_expect((off & (ATOMSAN_SEGMENT_MASK | 0xffull << shift)) != 0, 0)) \
-			__atomsan_##kind##16(p, site);                                           \
-	}
-ACCESS16(read, ATOMSAN_READ_BITS)
-ACCESS16(write, ATOMSAN_WRITE_BITS)
+#define BOTH(cell, mask)                                                              \
+	__builtin_expect(((((cell)[0] ^ self.segment) | ((cell)[1] ^ self.segment)) & \
+			  (ATOMSAN_SEGMENT_MASK | (mask))) != 0,                      \
+			 0)
+INLINED void __atomsan_inl_read16(const void *p, const struct atomsan_site *site)
+{
+	const uint64_t *cell = CELL(p);
+
+	if (BOTH(cell, 0xffull * READS) && (!SHARED(cell[0]) || BOTH(READER(p), 0xffull * READS)))
+		__atomsan_read16(p, site);
+}
+
+INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *site)
+{
+	if (BOTH(CELL(p), 0xffull * WRITES))
+		__atomsan_write16(p, site);
+}
 
 INLINED void __atomsan_inl_at(const struct atomsan_site *site)
 {

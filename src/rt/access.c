@@ -463,3 +463,14 @@ void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGI
 	for (uint64_t q = (uint64_t)p, end = q + length; q < end; q = (q & ~7ull) + 8)
 		remember(shadow_granule((void *)q), 0, write, segment);
 }
+
+/*
+ * A relaxed load orders nothing, so it is recorded as reads are: not again in
+ * the same segment unless somebody wrote since. The stripe that its caller
+ * holds keeps atomic writes out, which draw a stamp and take the cell over, so
+ * its place among them is exact.
+ */
+void access_relaxed_load(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	access_range(p, site->size, READS, site, 0);
+}

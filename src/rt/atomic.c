@@ -64,7 +64,9 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const st
 		rt_thread_off();
 		return;
 	}
-	if (!wrote && rt_options.filter && spinning(p, stripe, site)) {
+	if (site->kind == ATOMSAN_ATOMIC_LOAD && site->order == ATOMSAN_RELAXED) {
+		access_relaxed_load(p, site);
+	} else if (!wrote && rt_options.filter && spinning(p, stripe, site)) {
 		rt_count(TRACE_COUNT_SPIN);
 	} else {
 		rt_op(op, site->order, p, site);

@@ -112,6 +112,7 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS;
 
 /* Update the shadow for an atomic operation, which is an event of its own (access.c). */
 void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGISTERS;
+void access_relaxed_load(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
 
 #pragma GCC visibility pop
 

@@ -29,7 +29,8 @@
 #define SHADOW_END (SHADOW_READERS + ATOMSAN_SLOTS * SHADOW_REGION)
 
 #define SHADOW_SUB_MASK ((1ull << ATOMSAN_THREAD_SHIFT) - (1ull << ATOMSAN_SEGMENT_SHIFT))
-#define SHADOW_SHARED SHADOW_SUB_MASK /* all ones: no segment has this sub */
+#define SHADOW_SHARED ATOMSAN_SHARED
+_Static_assert(SHADOW_SHARED == SHADOW_SUB_MASK, "all ones: no segment has this sub");
 #define SHADOW_THREAD_MASK ((1ull << ATOMSAN_STAMP_SHIFT) - (1ull << ATOMSAN_THREAD_SHIFT))
 #define SHADOW_STAMP_MASK (~0ull << ATOMSAN_STAMP_SHIFT)
 #define SHADOW_WRITTEN (0xffull << ATOMSAN_WRITE_BITS)

@@ -13,6 +13,7 @@ static struct atomsan_frame off_frame;
 static uint64_t empty_cell[4];
 
 EXPORT __thread struct atomsan_thread __atomsan_thread = {.shadow_base = (char *)off_cell,
+							  .reader_base = (char *)off_cell,
 							  .segment = ~0ull,
 							  .fresh = ~0ull,
 							  .top = &off_frame,
@@ -35,7 +36,7 @@ uint32_t rt_thread_number(void)
 
 void rt_thread_off(void) ATOMSAN_KEEPS_REGISTERS
 {
-	__atomsan_thread.shadow_base = (char *)off_cell;
+	__atomsan_thread.shadow_base = __atomsan_thread.reader_base = (char *)off_cell;
 	__atomsan_thread.shadow_mask = 0;
 	__atomsan_thread.fresh = ~0ull;
 	__atomsan_thread.segment = ~0ull;
@@ -89,11 +90,12 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	rt_self.sub = 0;
 	stack_bounds(&low, &size);
 	__atomsan_thread.shadow_base = (char *)SHADOW_CELLS;
+	__atomsan_thread.reader_base = (char *)shadow_reader(rt_self.slot, 0);
 	__atomsan_thread.shadow_mask = SHADOW_FOLD & ~7ull;
 	__atomsan_thread.fresh = 0xffff;
 	__atomsan_thread.segment = 0xffff;
 	if (!rt_options.filter) {
-		__atomsan_thread.shadow_base = (char *)empty_cell;
+		__atomsan_thread.shadow_base = __atomsan_thread.reader_base = (char *)empty_cell;
 		__atomsan_thread.shadow_mask = 0;
 	}
 	rt_self.number = number;
