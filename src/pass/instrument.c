@@ -5,6 +5,7 @@
  * takes apart right after this pass.
  */
 #include "pass/inlined_bitcode.h"
+#include "pass/loops.h"
 #include "pass/pass.h"
 
 #include <llvm-c/BitReader.h>
@@ -17,6 +18,7 @@ static LLVMModuleRef module;
 static LLVMContextRef context;
 static LLVMTargetDataRef layout;
 static LLVMBuilderRef builder;
+static struct loops *loops; /* of the function at hand */
 
 /* ---- hooks ---- */
 
@@ -188,8 +190,33 @@ static bool list_has(const struct list *list, LLVMValueRef item)
 	return false;
 }
 
+static void range_at(LLVMValueRef at, LLVMValueRef instruction, LLVMValueRef pointer, LLVMValueRef length,
+		     bool write)
+{
+	struct note note;
+	LLVMValueRef arguments[3];
+	uint64_t size = 0;
+
+	skip_or_site(instruction, write, &note);
+	if (select_type_ignored(note.type))
+		return;
+	/* A length that never changes is the site's. */
+	if (LLVMIsAConstantInt(length))
+		size = LLVMConstIntGetZExtValue(length);
+	if (!size)
+		note.flags |= ATOMSAN_SITE_RANGE;
+	before(instruction);
+	LLVMPositionBuilderBefore(builder, at);
+	arguments[0] = pointer;
+	arguments[1] = widen(length);
+	arguments[2] =
+		sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note);
+	call_hook(write ? "__atomsan_write_range" : "__atomsan_read_range", arguments, 3);
+}
+
 static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
+	struct loops_place place = {.at = instruction};
 	uint64_t size = LLVMStoreSizeOfType(layout, type);
 	unsigned alignment = LLVMGetAlignment(instruction);
 	struct note note;
@@ -198,7 +225,21 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	char name[40];
 	bool inlined;
 
-	if (select_pointer_private(pointer) || (write && list_has(&spoken_for, instruction)))
+	if (select_pointer_private(pointer))
+		return;
+	switch (loops_access(loops, builder, instruction, &place)) {
+	case LOOPS_NONE:
+		return;
+	case LOOPS_RANGE:
+		range_at(place.at, instruction, place.pointer, place.length, write);
+		return;
+	case LOOPS_ONCE:
+		pointer = place.pointer;
+		break;
+	case LOOPS_IN_PLACE:
+		break;
+	}
+	if (write && list_has(&spoken_for, instruction))
 		return;
 	skip_or_site(instruction, write, &note);
 	guess_member(pointer, &note);
@@ -213,6 +254,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 		kind = ATOMSAN_UPDATE;
 	}
 	before(instruction);
+	LLVMPositionBuilderBefore(builder, place.at);
 	arguments[0] = pointer;
 	arguments[1] = sites_add(instruction, kind, ATOMSAN_PLAIN, size, &note);
 	if (inlined) {
@@ -231,26 +273,8 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 
 static void range_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMValueRef length, bool write)
 {
-	struct note note;
-	LLVMValueRef arguments[3];
-	uint64_t size = 0;
-
-	if (select_pointer_private(pointer))
-		return;
-	skip_or_site(instruction, write, &note);
-	if (select_type_ignored(note.type))
-		return;
-	/* A length that never changes is the site's. */
-	if (LLVMIsAConstantInt(length))
-		size = LLVMConstIntGetZExtValue(length);
-	if (!size)
-		note.flags |= ATOMSAN_SITE_RANGE;
-	before(instruction);
-	arguments[0] = pointer;
-	arguments[1] = widen(length);
-	arguments[2] =
-		sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note);
-	call_hook(write ? "__atomsan_write_range" : "__atomsan_read_range", arguments, 3);
+	if (!select_pointer_private(pointer))
+		range_at(instruction, instruction, pointer, length, write);
 }
 
 /* ---- masked vectors ---- */
@@ -615,8 +639,10 @@ static void instrument_function(LLVMValueRef function, bool ignored)
 		select_forget_answers();
 		for (size_t i = 0; i < locals.count; i++)
 			select_escapes(locals.items[i]);
+		loops = loops_plan(function, layout);
 		for (size_t i = 0; i < accesses.count; i++)
 			instrument_one(accesses.items[i]);
+		loops_free(loops);
 		for (size_t i = 0; i < locals.count; i++)
 			object(locals.items[i]);
 	}

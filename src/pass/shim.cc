@@ -5,6 +5,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 extern "C" {
 void pass_early(LLVMModuleRef module);
@@ -37,6 +38,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo
 			builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes,
 								   llvm::OptimizationLevel,
 								   llvm::ThinOrFullLTOPhase) {
+				// A block in front of each loop, for checks that are done there.
+				passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::LoopSimplifyPass()));
 				passes.addPass(Pass<pass_late>());
 				passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
 			});

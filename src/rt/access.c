@@ -72,6 +72,9 @@ INLINE unsigned look(uint64_t granule, uint64_t mask, bool write, uint64_t segme
 	uint64_t cell = *shadow_cell(granule);
 	unsigned younger = cell > segment ? YOUNGER : 0;
 
+	/* Segments have run out: an untouched cell must not look like one of ours. */
+	if (unlikely(!segment))
+		return NEWS | YOUNGER;
 	if (recorded(cell, segment, mask))
 		return KNOWN;
 	if (likely(!shadow_is_shared(cell)))
