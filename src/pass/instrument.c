@@ -100,22 +100,28 @@ static void link_inlined(void)
 
 /* ---- plain accesses ---- */
 
-static void skip_or_site(LLVMValueRef instruction, bool write, struct note *note)
-{
-	if (!note_find(instruction, write, note))
-		*note = (struct note){"", "", "", 0, 0};
-}
-
-/* A constant step into something, where the early notes are lost: a member, unnamed. */
-static void guess_member(LLVMValueRef pointer, struct note *note)
+/* A constant step into something that nothing tells of: a member, unnamed. */
+static bool looks_like_member(LLVMValueRef pointer)
 {
 	LLVMTypeRef type;
 
-	if (note->flags || !LLVMIsAGetElementPtrInst(pointer) || LLVMGetNumOperands(pointer) != 2)
-		return;
+	if (!LLVMIsAGetElementPtrInst(pointer) || LLVMGetNumOperands(pointer) != 2)
+		return false;
 	type = LLVMGetGEPSourceElementType(pointer);
-	if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 8 &&
-	    LLVMIsAConstantInt(LLVMGetOperand(pointer, 1)))
+	return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 8 &&
+	       LLVMIsAConstantInt(LLVMGetOperand(pointer, 1));
+}
+
+/* What the early notes say of an access, and where they are lost, what is left to see. */
+static void skip_or_site(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write,
+			 struct note *note)
+{
+	bool noted = note_find(instruction, write, note);
+
+	if (noted && (!(note->flags & ATOMSAN_SITE_MEMBER) || *note->member))
+		return;
+	describe_again(instruction, pointer, type, note);
+	if (!noted && looks_like_member(pointer))
 		note->flags |= ATOMSAN_SITE_MEMBER;
 }
 
@@ -200,8 +206,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 
 	if (select_pointer_private(pointer) || (write && list_has(&spoken_for, instruction)))
 		return;
-	skip_or_site(instruction, write, &note);
-	guess_member(pointer, &note);
+	skip_or_site(instruction, pointer, type, write, &note);
 	if (select_type_ignored(note.type))
 		return;
 	if (LLVMGetVolatile(instruction))
@@ -236,7 +241,7 @@ static void range_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMVal
 
 	if (select_pointer_private(pointer))
 		return;
-	skip_or_site(instruction, write, &note);
+	note_find(instruction, write, &note);
 	if (select_type_ignored(note.type))
 		return;
 	note.flags |= ATOMSAN_SITE_RANGE;
@@ -278,7 +283,7 @@ static void masked_access(LLVMValueRef call, LLVMValueRef where, LLVMValueRef ma
 	if (LLVMGetTypeKind(vector) != LLVMVectorTypeKind || LLVMGetVectorSize(vector) > 64)
 		return;
 	lanes = LLVMGetVectorSize(vector);
-	skip_or_site(call, write, &note);
+	note_find(call, write, &note);
 	note.flags |= ATOMSAN_SITE_RANGE;
 	before(call);
 	site = sites_add(call, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, 0, &note);
@@ -324,7 +329,7 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 
 	if (select_pointer_private(pointer) || LLVMIsAtomicSingleThread(instruction))
 		return;
-	skip_or_site(instruction, kind != ATOMSAN_ATOMIC_LOAD, &note);
+	skip_or_site(instruction, pointer, type, kind != ATOMSAN_ATOMIC_LOAD, &note);
 	if (select_type_ignored(note.type))
 		return;
 	if (LLVMGetVolatile(instruction))
@@ -525,7 +530,7 @@ static void object(LLVMValueRef local)
 		if (!at)
 			return; /* a function without marks: its frame has no end to tell */
 	}
-	skip_or_site(local, true, &note);
+	note_find(local, true, &note);
 	LLVMPositionBuilderBefore(builder, at);
 	LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(at));
 	arguments[0] = local;
@@ -619,6 +624,7 @@ void instrument_module(LLVMModuleRef of)
 	layout = LLVMGetModuleDataLayout(of);
 	builder = LLVMCreateBuilderInContext(context);
 	sites_begin(of);
+	describe_forget();
 	link_inlined();
 	for (LLVMValueRef f = LLVMGetFirstFunction(of); f; f = LLVMGetNextFunction(f)) {
 		size_t length;
@@ -628,5 +634,6 @@ void instrument_module(LLVMModuleRef of)
 			instrument_function(f, select_function_ignored(f));
 	}
 	sites_module_constructor(of);
+	describe_forget();
 	LLVMDisposeBuilder(builder);
 }
