@@ -147,7 +147,7 @@ static int end(struct cursor *c, uint64_t size, enum shape shape)
 	struct cursor found = *c;
 
 	if (di_is_array(c->type)) {
-		bool whole = shape == SHAPE_WHOLE && !c->offset && size >= di_size(c->type);
+		bool whole = shape == SHAPE_WHOLE && !c->offset && (!size || size >= di_size(c->type));
 		LLVMMetadataRef element = di_strip(di_base(c->type));
 
 		if (whole)
@@ -178,7 +178,7 @@ static int end(struct cursor *c, uint64_t size, enum shape shape)
 			fit = 1;
 		else if (size > bytes_of(member) - inner.offset)
 			fit = 0; /* begins here and ends elsewhere */
-		else if (shape == SHAPE_WHOLE && !inner.offset && size == bytes_of(member))
+		else if (shape == SHAPE_WHOLE && !inner.offset && (!size || size == bytes_of(member)))
 			fit = 3;
 		else
 			fit = end(&inner, size, shape);
@@ -198,8 +198,5 @@ static int end(struct cursor *c, uint64_t size, enum shape shape)
 
 void cursor_end(struct cursor *c, uint64_t size, enum shape shape)
 {
-	/* The whole object is no member of itself. */
-	if (di_is_struct(c->type) && shape == SHAPE_WHOLE && !c->offset && size >= di_size(c->type))
-		return;
 	end(c, size, shape);
 }

@@ -219,6 +219,9 @@ static LLVMMetadataRef object_type(LLVMValueRef pointer, int depth)
 
 		return variable ? di_variable_type(variable) : NULL;
 	}
+	/* Records of a local may have turned into ones of its parts. */
+	if (LLVMIsAAllocaInst(pointer))
+		return note_find_value(pointer);
 	if (LLVMIsALoadInst(pointer))
 		return di_pointee(loaded_type(pointer, depth));
 	if (LLVMIsACallInst(pointer) || LLVMIsAInvokeInst(pointer)) {
@@ -388,7 +391,7 @@ static void describe_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVM
 		note_attach_value(instruction, c.type);
 }
 
-/* A copy, or an argument by value: many bytes at once. */
+/* A copy, or an argument by value: many bytes at once; 0 if nobody knows how many. */
 static void describe_range(LLVMValueRef instruction, LLVMValueRef pointer, uint64_t size, bool write,
 			   unsigned receiver)
 {
@@ -397,7 +400,9 @@ static void describe_range(LLVMValueRef instruction, LLVMValueRef pointer, uint6
 	bool member;
 	LLVMValueRef base = follow(pointer, &c, &member, 0);
 
-	cursor_end(&c, size, SHAPE_WHOLE);
+	/* The whole object is no member of itself. */
+	if (member || c.offset || (size && size < di_size(c.type)))
+		cursor_end(&c, size, SHAPE_WHOLE);
 	name_member(&c, member, &note);
 	describe_base(base, &note, receiver);
 	note_attach(instruction, &note, write);
@@ -409,7 +414,7 @@ static void describe_call(LLVMValueRef call, unsigned receiver)
 
 	if (util_is_intrinsic(call, "llvm.mem")) {
 		LLVMValueRef length = LLVMGetOperand(call, 2);
-		uint64_t size = LLVMIsAConstantInt(length) ? LLVMConstIntGetZExtValue(length) : 1;
+		uint64_t size = LLVMIsAConstantInt(length) ? LLVMConstIntGetZExtValue(length) : 0;
 
 		describe_range(call, LLVMGetOperand(call, 0), size, true, receiver);
 		if (!util_is_intrinsic(call, "llvm.memset"))
@@ -437,6 +442,8 @@ static void describe_local(LLVMValueRef place)
 	if (di_is_struct(di_strip(local->object)))
 		note.type = types_name(local->object);
 	note_attach(place, &note, true);
+	if (local->object)
+		note_attach_value(place, local->object);
 }
 
 void describe_function(LLVMValueRef function)
@@ -475,7 +482,8 @@ void describe_function(LLVMValueRef function)
 	}
 }
 
-void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, struct note *note)
+void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
+		    struct note *note)
 {
 	struct note found = {"", "", "", 0, 0};
 	struct cursor c;
@@ -484,7 +492,10 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 
 	collect_locals(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
 	base = follow(pointer, &c, &member, 0);
-	cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));
+	if (type)
+		cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));
+	else if (c.offset || note->flags & ATOMSAN_SITE_MEMBER)
+		cursor_end(&c, size, SHAPE_WHOLE);
 	name_member(&c, member, &found);
 	if (c.owner) {
 		note->type = found.type;

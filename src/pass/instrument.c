@@ -113,14 +113,14 @@ static bool looks_like_member(LLVMValueRef pointer)
 }
 
 /* What the early notes say of an access, and where they are lost, what is left to see. */
-static void skip_or_site(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write,
-			 struct note *note)
+static void skip_or_site(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
+			 bool write, struct note *note)
 {
 	bool noted = note_find(instruction, write, note);
 
 	if (noted && (!(note->flags & ATOMSAN_SITE_MEMBER) || *note->member))
 		return;
-	describe_again(instruction, pointer, type, note);
+	describe_again(instruction, pointer, type, size, note);
 	if (!noted && looks_like_member(pointer))
 		note->flags |= ATOMSAN_SITE_MEMBER;
 }
@@ -206,7 +206,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 
 	if (select_pointer_private(pointer) || (write && list_has(&spoken_for, instruction)))
 		return;
-	skip_or_site(instruction, pointer, type, write, &note);
+	skip_or_site(instruction, pointer, type, size, write, &note);
 	if (select_type_ignored(note.type))
 		return;
 	if (LLVMGetVolatile(instruction))
@@ -223,7 +223,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	if (inlined) {
 		snprintf(name, sizeof name, "__atomsan_inl_%s%u",
 			 kind == ATOMSAN_UPDATE ? "update"
-			 : write		? "write"
+			 : write                ? "write"
 						: "read",
 			 (unsigned)size);
 		call_hook(name, arguments, 2);
@@ -241,7 +241,8 @@ static void range_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMVal
 
 	if (select_pointer_private(pointer))
 		return;
-	note_find(instruction, write, &note);
+	skip_or_site(instruction, pointer, NULL,
+		     LLVMIsAConstantInt(length) ? LLVMConstIntGetZExtValue(length) : 0, write, &note);
 	if (select_type_ignored(note.type))
 		return;
 	note.flags |= ATOMSAN_SITE_RANGE;
@@ -329,7 +330,7 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 
 	if (select_pointer_private(pointer) || LLVMIsAtomicSingleThread(instruction))
 		return;
-	skip_or_site(instruction, pointer, type, kind != ATOMSAN_ATOMIC_LOAD, &note);
+	skip_or_site(instruction, pointer, type, 0, kind != ATOMSAN_ATOMIC_LOAD, &note);
 	if (select_type_ignored(note.type))
 		return;
 	if (LLVMGetVolatile(instruction))

@@ -210,15 +210,15 @@ bool note_find(LLVMValueRef instruction, bool write, struct note *note)
 	return true;
 }
 
-void note_attach_value(LLVMValueRef load, LLVMMetadataRef type)
+void note_attach_value(LLVMValueRef instruction, LLVMMetadataRef type)
 {
-	LLVMSetMetadata(load, metadata_kind(load, "atomsan.value"),
-			LLVMMetadataAsValue(LLVMGetTypeContext(LLVMTypeOf(load)), type));
+	LLVMSetMetadata(instruction, metadata_kind(instruction, "atomsan.value"),
+			LLVMMetadataAsValue(LLVMGetTypeContext(LLVMTypeOf(instruction)), type));
 }
 
-LLVMMetadataRef note_find_value(LLVMValueRef load)
+LLVMMetadataRef note_find_value(LLVMValueRef instruction)
 {
-	LLVMValueRef node = LLVMGetMetadata(load, metadata_kind(load, "atomsan.value"));
+	LLVMValueRef node = LLVMGetMetadata(instruction, metadata_kind(instruction, "atomsan.value"));
 
 	return node ? LLVMValueAsMetadata(node) : NULL;
 }

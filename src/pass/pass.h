@@ -98,6 +98,7 @@ void cursor_begin(struct cursor *c, LLVMMetadataRef type);
 void cursor_move(struct cursor *c, int64_t bytes);
 /* Into the subobject here that LLVM calls so, or into an object of its own where there is none (a cast). */
 void cursor_enter(struct cursor *c, const char *llvm_name, uint64_t size);
+/* SHAPE_WHOLE stops at the first member of that size (0: of any) that begins here. */
 void cursor_end(struct cursor *c, uint64_t size, enum shape shape);
 
 /* ---- bitfield.c ---- */
@@ -114,16 +115,17 @@ struct note {
 const char *note_text(const char *text); /* kept until notes_forget */
 void note_attach(LLVMValueRef instruction, const struct note *note, bool write);
 bool note_find(LLVMValueRef instruction, bool write, struct note *note);
-/* The source's type of what a load yields. */
-void note_attach_value(LLVMValueRef load, LLVMMetadataRef type);
-LLVMMetadataRef note_find_value(LLVMValueRef load);
+/* The source's type of what a load yields or an alloca holds. */
+void note_attach_value(LLVMValueRef instruction, LLVMMetadataRef type);
+LLVMMetadataRef note_find_value(LLVMValueRef instruction);
 void notes_forget(void);
 
 /* ---- describe.c: what an access means ---- */
 
 void describe_function(LLVMValueRef function); /* early: notes all its accesses */
-/* Late: fills in what no note tells, as far as types and offsets do. */
-void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, struct note *note);
+/* Late: fills in what no note tells, as far as types and offsets do. Without a type: a range of bytes. */
+void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
+		    struct note *note);
 void describe_forget(void); /* values are about to change */
 /* The receiver's parameter number and struct, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_receiver(LLVMValueRef function, const char **type);

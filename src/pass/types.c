@@ -215,8 +215,9 @@ static void walk(LLVMMetadataRef type)
 		base = di_base(type);
 		elements = di_elements(type);
 		count = di_count(elements);
-		/* A struct without a tag goes by its typedef's name. */
-		if (base && di_is_typedef(type) && di_is_struct(base) && !*di_name(base))
+		/* A struct without a tag goes by its typedef's name; a lambda's typedefs are a template's. */
+		if (base && di_is_typedef(type) && di_is_struct(base) && !di_is_class(base) &&
+		    !*di_name(base))
 			info(base)->alias = type;
 		if (elements && di_is_struct(type))
 			add(type);
