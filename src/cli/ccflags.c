@@ -27,6 +27,8 @@ int ccflags_compile(struct ccflags *flags, struct err *err)
 		return -1;
 	add(flags, mem_textf("-fpass-plugin=%s", plugin));
 	add(flags, mem_text("-g"));
+	/* The members of classes that other modules describe (std::string) are named here, too. */
+	add(flags, mem_text("-fstandalone-debug"));
 	add(flags, mem_text("-D__ATOMSAN__=1"));
 	free(plugin);
 	return 0;

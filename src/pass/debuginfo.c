@@ -12,6 +12,7 @@
 
 enum operand {
 	SCOPE = 1, /* of every scope, and of a type */
+	NAMESPACE_NAME = 2,
 	SUBPROGRAM_NAME = 2,
 	SUBPROGRAM_LINKAGE_NAME = 3,
 	SUBPROGRAM_TYPE = 4,
@@ -22,6 +23,7 @@ enum operand {
 	COMPOSITE_BASE = 5,
 	COMPOSITE_ELEMENTS = 6,
 	SUBROUTINE_TYPES = 5,
+	UNIT_RETAINED_TYPES = 5,
 };
 
 /* DWARF tags. */
@@ -43,30 +45,25 @@ enum {
 };
 
 static LLVMContextRef context;
+static LLVMMetadataRef plain_expression;
+
+void di_begin(LLVMModuleRef module)
+{
+	LLVMDIBuilderRef builder = LLVMCreateDIBuilderDisallowUnresolved(module);
+
+	context = LLVMGetModuleContext(module);
+	plain_expression = LLVMDIBuilderCreateExpression(builder, NULL, 0);
+	LLVMDisposeDIBuilder(builder);
+}
+
+unsigned di_count(LLVMMetadataRef list)
+{
+	return list ? LLVMGetMDNodeNumOperands(LLVMMetadataAsValue(context, list)) : 0;
+}
 
 static LLVMMetadataRef operand(LLVMMetadataRef node, unsigned n)
 {
-	LLVMValueRef value, *operands;
-	LLVMMetadataRef found = NULL;
-	unsigned count;
-
-	if (!node)
-		return NULL;
-	value = LLVMMetadataAsValue(context, node);
-	count = LLVMGetMDNodeNumOperands(value);
-	if (n >= count)
-		return NULL;
-	operands = malloc(count * sizeof *operands);
-	LLVMGetMDNodeOperands(value, operands);
-	if (operands[n])
-		found = LLVMValueAsMetadata(operands[n]);
-	free(operands);
-	return found;
-}
-
-static unsigned operand_count(LLVMMetadataRef node)
-{
-	return node ? LLVMGetMDNodeNumOperands(LLVMMetadataAsValue(context, node)) : 0;
+	return node && n < di_count(node) ? shim_operand(node, n) : NULL;
 }
 
 static const char *operand_text(LLVMMetadataRef node, unsigned n)
@@ -109,6 +106,8 @@ const char *di_name(LLVMMetadataRef node)
 	if (!node)
 		return "";
 	switch (kind(node)) {
+	case LLVMDINamespaceMetadataKind:
+		return operand_text(node, NAMESPACE_NAME);
 	case LLVMDISubprogramMetadataKind:
 		return operand_text(node, SUBPROGRAM_NAME);
 	case LLVMDILocalVariableMetadataKind:
@@ -178,18 +177,101 @@ bool di_is_struct(LLVMMetadataRef type)
 	return has_tag(type, TAG_STRUCT) || has_tag(type, TAG_CLASS) || has_tag(type, TAG_UNION);
 }
 
-const char *di_type_name(LLVMMetadataRef type)
+bool di_is_union(LLVMMetadataRef type)
 {
-	LLVMMetadataRef named = type;
+	return has_tag(type, TAG_UNION);
+}
 
-	/* The tag if there is one, else the typedef that leads to it. */
-	for (; type; type = operand(type, DERIVED_BASE)) {
-		if (*di_name(type))
-			named = type;
-		if (kind(type) != LLVMDIDerivedTypeMetadataKind)
-			break;
+bool di_is_class(LLVMMetadataRef type)
+{
+	return has_tag(type, TAG_CLASS);
+}
+
+bool di_is_array(LLVMMetadataRef type)
+{
+	return has_tag(type, TAG_ARRAY);
+}
+
+bool di_is_pointer(LLVMMetadataRef type)
+{
+	return has_tag(type, TAG_POINTER) || has_tag(type, TAG_REFERENCE) ||
+	       has_tag(type, TAG_RVALUE_REFERENCE);
+}
+
+bool di_is_typedef(LLVMMetadataRef type)
+{
+	return has_tag(type, TAG_TYPEDEF);
+}
+
+bool di_is_base(LLVMMetadataRef member)
+{
+	return has_tag(member, TAG_INHERITANCE);
+}
+
+/* A virtual base lies where the object's table says, not at an offset. */
+bool di_is_member(LLVMMetadataRef element)
+{
+	if (has_tag(element, TAG_INHERITANCE))
+		return (di_flags(element) & LLVMDIFlagVirtual) == 0;
+	return has_tag(element, TAG_MEMBER) && (di_flags(element) & LLVMDIFlagStaticMember) == 0;
+}
+
+LLVMMetadataRef di_base(LLVMMetadataRef type)
+{
+	switch (kind(type)) {
+	case LLVMDIDerivedTypeMetadataKind:
+		return operand(type, DERIVED_BASE);
+	case LLVMDICompositeTypeMetadataKind:
+		return operand(type, COMPOSITE_BASE);
+	default:
+		return NULL;
 	}
-	return di_name(type && *di_name(type) ? type : named);
+}
+
+LLVMMetadataRef di_elements(LLVMMetadataRef type)
+{
+	switch (kind(type)) {
+	case LLVMDICompositeTypeMetadataKind:
+		return has_tag(type, TAG_ARRAY) ? NULL : operand(type, COMPOSITE_ELEMENTS);
+	case LLVMDISubroutineTypeMetadataKind:
+		return operand(type, SUBROUTINE_TYPES);
+	case LLVMDICompileUnitMetadataKind:
+		return operand(type, UNIT_RETAINED_TYPES);
+	default:
+		return NULL;
+	}
+}
+
+LLVMMetadataRef di_element(LLVMMetadataRef list, unsigned n)
+{
+	return operand(list, n);
+}
+
+uint64_t di_size(LLVMMetadataRef type)
+{
+	return type ? LLVMDITypeGetSizeInBits(type) / 8 : 0;
+}
+
+LLVMMetadataRef di_signature(LLVMMetadataRef subprogram)
+{
+	return operand(subprogram, SUBPROGRAM_TYPE);
+}
+
+LLVMMetadataRef di_result(LLVMMetadataRef subprogram)
+{
+	return operand(operand(operand(subprogram, SUBPROGRAM_TYPE), SUBROUTINE_TYPES), 0);
+}
+
+bool di_record_variable(LLVMDbgRecordRef record, LLVMValueRef *value, LLVMMetadataRef *variable)
+{
+	LLVMDbgRecordKind of = LLVMDbgRecordGetKind(record);
+
+	if ((of != LLVMDbgRecordDeclare && of != LLVMDbgRecordValue) ||
+	    LLVMDbgVariableRecordGetExpression(record) != plain_expression)
+		return false;
+	*value = LLVMDbgVariableRecordGetValue(record, 0);
+	*variable = LLVMDbgVariableRecordGetVariable(record);
+	return *value && *variable;
 }
 
 LLVMMetadataRef di_parameter(LLVMMetadataRef subprogram, unsigned n)
@@ -253,245 +335,4 @@ LLVMMetadataRef di_global(LLVMValueRef global)
 	}
 	LLVMDisposeValueMetadataEntries(entries);
 	return found;
-}
-
-static void append(char *path, size_t room, const char *dot, const char *text)
-{
-	size_t used = strlen(path);
-
-	if (used < room)
-		snprintf(path + used, room - used, "%s%s", used ? dot : "", text);
-}
-
-bool di_member_at(LLVMMetadataRef type, uint64_t offset, uint64_t size, char *path, size_t room,
-		  bool *bitfield, bool *array)
-{
-	LLVMMetadataRef elements;
-	unsigned count;
-
-	type = di_strip(type);
-	if (has_tag(type, TAG_ARRAY)) {
-		LLVMMetadataRef element = di_strip(operand(type, COMPOSITE_BASE));
-		uint64_t step = element ? LLVMDITypeGetSizeInBits(element) / 8 : 0;
-
-		*array = true;
-		append(path, room, "", "[]");
-		if (di_is_struct(element) && step && size < step)
-			di_member_at(element, offset % step, size, path, room, bitfield, array);
-		return true;
-	}
-	if (!di_is_struct(type))
-		return false;
-	elements = operand(type, COMPOSITE_ELEMENTS);
-	count = operand_count(elements);
-	for (unsigned i = 0; i < count; i++) {
-		LLVMMetadataRef member = operand(elements, i), of;
-		uint64_t begin, bits;
-
-		if (!has_tag(member, TAG_MEMBER) && !has_tag(member, TAG_INHERITANCE))
-			continue;
-		if (di_flags(member) & LLVMDIFlagStaticMember)
-			continue;
-		begin = LLVMDITypeGetOffsetInBits(member);
-		of = di_strip(operand(member, DERIVED_BASE));
-		bits = has_tag(member, TAG_INHERITANCE) ? (of ? LLVMDITypeGetSizeInBits(of) : 0)
-							: LLVMDITypeGetSizeInBits(member);
-		if (di_flags(member) & LLVMDIFlagBitField) {
-			/* The access covers a storage unit: the first bit-field in it names it. */
-			if (begin / 8 < offset || begin / 8 >= offset + size)
-				continue;
-			append(path, room, ".", di_name(member));
-			*bitfield = true;
-			return true;
-		}
-		if (offset < begin / 8 || offset >= (begin + bits + 7) / 8)
-			continue;
-		if (!has_tag(member, TAG_INHERITANCE) && *di_name(member))
-			append(path, room, ".", di_name(member));
-		if (size < bits / 8)
-			di_member_at(of, offset - begin / 8, size, path, room, bitfield, array);
-		return true;
-	}
-	return false;
-}
-
-/* ---- types by LLVM's name ---- */
-
-struct named {
-	const char *name;
-	LLVMMetadataRef type;
-};
-static struct named *types;
-static size_t type_count, type_room;
-static LLVMMetadataRef *seen;
-static size_t seen_count, seen_room;
-
-static size_t seen_slot(LLVMMetadataRef node)
-{
-	size_t at = ((size_t)node >> 4) * 0x9e3779b97f4a7c15ull >> 20 & (seen_room - 1);
-
-	while (seen[at] && seen[at] != node)
-		at = (at + 1) & (seen_room - 1);
-	return at;
-}
-
-static bool see(LLVMMetadataRef node)
-{
-	size_t at;
-
-	if (seen_count * 2 >= seen_room) {
-		LLVMMetadataRef *old = seen;
-		size_t old_room = seen_room;
-
-		seen_room = old_room ? old_room * 2 : 4096;
-		seen = calloc(seen_room, sizeof *seen);
-		for (size_t i = 0; i < old_room; i++)
-			if (old[i])
-				seen[seen_slot(old[i])] = old[i];
-		free(old);
-	}
-	at = seen_slot(node);
-	if (seen[at])
-		return false;
-	seen[at] = node;
-	seen_count++;
-	return true;
-}
-
-/* LLVM names a C++ struct with its scopes: ns::outer::name. */
-static void qualified(LLVMMetadataRef type, char *text, size_t room)
-{
-	LLVMMetadataRef scope = di_scope(type);
-	const char *name = di_name(type);
-
-	if (scope && (kind(scope) == LLVMDINamespaceMetadataKind || di_is_struct(scope))) {
-		const char *outer;
-
-		if (di_is_struct(scope)) {
-			qualified(scope, text, room);
-		} else {
-			LLVMMetadataRef parent = di_scope(scope);
-
-			if (parent && kind(parent) == LLVMDINamespaceMetadataKind) {
-				append(text, room, "::", operand_text(parent, 2));
-			}
-			outer = operand_text(scope, 2);
-			append(text, room, "::", *outer ? outer : "(anonymous namespace)");
-		}
-	}
-	append(text, room, "::", name);
-}
-
-static void name_type(LLVMMetadataRef named_by, LLVMMetadataRef type)
-{
-	char text[1024] = "";
-
-	qualified(named_by, text, sizeof text);
-	if (type_count == type_room) {
-		type_room = type_room ? type_room * 2 : 256;
-		types = realloc(types, type_room * sizeof *types);
-	}
-	types[type_count++] = (struct named){note_text(text), type};
-}
-
-static void collect(LLVMMetadataRef type)
-{
-	unsigned count;
-	LLVMMetadataRef elements;
-
-	/* A worklist would save the stack; chains of types are short, nodes seen once. */
-	if (!type || !see(type))
-		return;
-	switch (kind(type)) {
-	case LLVMDIDerivedTypeMetadataKind: {
-		LLVMMetadataRef base = operand(type, DERIVED_BASE);
-
-		/* A struct without a tag goes by its typedef's name. */
-		if (has_tag(type, TAG_TYPEDEF) && di_is_struct(base) && !*di_name(base))
-			name_type(type, base);
-		collect(base);
-		return;
-	}
-	case LLVMDISubroutineTypeMetadataKind:
-		elements = operand(type, SUBROUTINE_TYPES);
-		break;
-	case LLVMDICompositeTypeMetadataKind:
-		if (has_tag(type, TAG_ARRAY)) {
-			collect(operand(type, COMPOSITE_BASE));
-			return;
-		}
-		elements = operand(type, COMPOSITE_ELEMENTS);
-		if (elements && *di_name(type))
-			name_type(type, type);
-		break;
-	default:
-		return;
-	}
-	count = operand_count(elements);
-	for (unsigned i = 0; i < count; i++) {
-		LLVMMetadataRef element = operand(elements, i);
-
-		if (element && kind(element) != LLVMDISubprogramMetadataKind)
-			collect(element);
-	}
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-void di_types_collect(LLVMModuleRef module)
-{
-	context = LLVMGetModuleContext(module);
-	for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
-		LLVMMetadataRef variable = di_global(g);
-
-		if (variable)
-			collect(di_variable_type(variable));
-	}
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-		LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
-
-		if (!subprogram)
-			continue;
-		collect(operand(subprogram, SUBPROGRAM_TYPE));
-		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-				for (LLVMDbgRecordRef r = LLVMGetFirstDbgRecord(i); r;
-				     r = LLVMGetNextDbgRecord(r))
-					if (LLVMDbgRecordGetKind(r) != LLVMDbgRecordLabel)
-						collect(di_variable_type(
-							LLVMDbgVariableRecordGetVariable(r)));
-	}
-	qsort(types, type_count, sizeof *types, by_name);
-}
-
-LLVMMetadataRef di_type_of_struct(const char *name)
-{
-	const char *dot = strchr(name, '.');
-	char text[1024];
-	struct named key = {text, NULL}, *found;
-	size_t length;
-
-	/* "struct.node", or "struct.node.12" where names met. */
-	snprintf(text, sizeof text, "%s", dot ? dot + 1 : name);
-	found = bsearch(&key, types, type_count, sizeof *types, by_name);
-	length = strlen(text);
-	while (!found && length && text[length - 1] >= '0' && text[length - 1] <= '9')
-		length--;
-	if (!found && length && text[length] && text[length - 1] == '.') {
-		text[length - 1] = 0;
-		found = bsearch(&key, types, type_count, sizeof *types, by_name);
-	}
-	return found ? found->type : NULL;
-}
-
-void di_types_forget(void)
-{
-	free(types);
-	free(seen);
-	types = NULL;
-	seen = NULL;
-	type_count = type_room = seen_count = seen_room = 0;
 }

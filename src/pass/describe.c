@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * What an access means in the source: which member of which struct, and how
- * its object is found. In unoptimised IR clang's GEPs still say so: a GEP with
- * a struct as source type and constant indices is a member access, and locals
- * and parameters live in allocas that debug records name.
+ * its object is found. A pointer is followed back to where it comes from (a
+ * variable, a load, a call); the debug information gives that object's type,
+ * and the steps from there lead to the member. Unoptimised, each step names
+ * its struct; optimised, there are bytes, which mostly suffice.
  */
 #include "pass/pass.h"
 
@@ -11,52 +12,99 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Allocas of the current function and their variables. */
+/* ---- values of the current function that debug records or the prologue tell of ---- */
+
 struct local {
-	LLVMValueRef place;
+	LLVMValueRef value; /* NULL: free */
 	LLVMMetadataRef variable;
-	unsigned parameter; /* number + 1, 0 if it is none */
+	LLVMMetadataRef object; /* type of what the value points to */
+	unsigned parameter;     /* number + 1, 0 if it is none */
 };
 static struct local *locals;
 static size_t local_count, local_room;
+static LLVMValueRef current;
 static LLVMTargetDataRef layout;
 
-static struct local *local_find(LLVMValueRef place)
+static size_t local_slot(LLVMValueRef value)
 {
-	for (size_t i = 0; i < local_count; i++)
-		if (locals[i].place == place)
-			return &locals[i];
-	return NULL;
+	size_t at = ((size_t)value >> 4) * 0x9e3779b97f4a7c15ull >> 20 & (local_room - 1);
+
+	while (locals[at].value && locals[at].value != value)
+		at = (at + 1) & (local_room - 1);
+	return at;
 }
 
-static struct local *local_add(LLVMValueRef place)
+static struct local *local_find(LLVMValueRef value)
 {
-	struct local *found = local_find(place);
+	size_t at;
 
-	if (found)
-		return found;
-	if (local_count == local_room) {
-		local_room = local_room ? local_room * 2 : 64;
-		locals = realloc(locals, local_room * sizeof *locals);
+	if (!local_count)
+		return NULL;
+	at = local_slot(value);
+	return locals[at].value ? &locals[at] : NULL;
+}
+
+static struct local *local_add(LLVMValueRef value)
+{
+	size_t at;
+
+	if (local_count * 2 >= local_room) {
+		struct local *old = locals;
+		size_t old_room = local_room;
+
+		local_room = old_room ? old_room * 2 : 64;
+		locals = calloc(local_room, sizeof *locals);
+		for (size_t i = 0; i < old_room; i++)
+			if (old[i].value)
+				locals[local_slot(old[i].value)] = old[i];
+		free(old);
 	}
-	locals[local_count] = (struct local){.place = place};
-	return &locals[local_count++];
+	at = local_slot(value);
+	local_count += !locals[at].value;
+	locals[at].value = value;
+	return &locals[at];
+}
+
+void describe_forget(void)
+{
+	free(locals);
+	locals = NULL;
+	local_count = local_room = 0;
+	current = NULL;
+}
+
+static void record(LLVMDbgRecordRef r)
+{
+	LLVMValueRef value;
+	LLVMMetadataRef variable, object;
+	struct local *local;
+
+	if (!di_record_variable(r, &value, &variable) ||
+	    LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMPointerTypeKind || LLVMIsAConstant(value))
+		return;
+	object = di_variable_type(variable);
+	if (LLVMDbgRecordGetKind(r) == LLVMDbgRecordValue)
+		object = di_pointee(object);
+	local = local_add(value);
+	/* One pointer may serve several variables, inlining brings that about: of an object and
+	 * of its first member or base class, the object tells more. */
+	if (!local->variable || di_size(object) > di_size(local->object)) {
+		local->variable = variable;
+		local->object = object;
+	}
 }
 
 static void collect_locals(LLVMValueRef function)
 {
-	local_count = 0;
+	if (function == current)
+		return;
+	describe_forget();
+	current = function;
+	layout = LLVMGetModuleDataLayout(LLVMGetGlobalParent(function));
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-			for (LLVMDbgRecordRef r = LLVMGetFirstDbgRecord(i); r; r = LLVMGetNextDbgRecord(r)) {
-				LLVMValueRef place;
-
-				if (LLVMDbgRecordGetKind(r) != LLVMDbgRecordDeclare)
-					continue;
-				place = LLVMDbgVariableRecordGetValue(r, 0);
-				if (place && LLVMIsAAllocaInst(place))
-					local_add(place)->variable = LLVMDbgVariableRecordGetVariable(r);
-			}
+			for (LLVMDbgRecordRef r = LLVMGetFirstDbgRecord(i); r; r = LLVMGetNextDbgRecord(r))
+				record(r);
 			/* Clang stores each parameter into its alloca on entry. */
 			if (b == LLVMGetEntryBasicBlock(function) && LLVMIsAStoreInst(i) &&
 			    LLVMIsAArgument(LLVMGetOperand(i, 0)) &&
@@ -71,109 +119,154 @@ static void collect_locals(LLVMValueRef function)
 	}
 }
 
+/* ---- pointers ---- */
+
+enum { MAX_STEPS = 32, MAX_DEPTH = 8 };
+
 static bool is_gep(LLVMValueRef v)
 {
 	return LLVMIsAGetElementPtrInst(v) ||
 	       (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMGetElementPtr);
 }
 
-/* Prepend what one GEP steps into. Returns false where it is plain pointer arithmetic. */
-static bool gep_step(LLVMValueRef gep, struct note *note, char *path, size_t room, uint64_t size)
+/* By whole objects, a pointer stays at the like of what it pointed to; by less, it moves inside. */
+static void step_over(struct cursor *c, LLVMTypeRef type, LLVMValueRef index)
+{
+	uint64_t size = LLVMABISizeOfType(layout, type);
+
+	if (!c->type || (!di_is_array(c->type) && size >= di_size(c->type)))
+		return;
+	if (LLVMIsAConstantInt(index))
+		cursor_move(c, LLVMConstIntGetSExtValue(index) * (int64_t)size);
+}
+
+static void step(struct cursor *c, LLVMValueRef gep, bool *member)
 {
 	LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
-	int count = LLVMGetNumOperands(gep);
-	char step[512] = "", joined[1024];
-	bool member = false;
+	unsigned count = (unsigned)LLVMGetNumOperands(gep);
 
-	if (count < 3)
-		return false;
-	for (int i = 2; i < count; i++) {
-		LLVMValueRef index = LLVMGetOperand(gep, (unsigned)i);
+	step_over(c, type, LLVMGetOperand(gep, 1));
+	for (unsigned i = 2; i < count; i++) {
+		LLVMValueRef index = LLVMGetOperand(gep, i);
 
 		if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
 			const char *name = LLVMGetStructName(type);
-			LLVMMetadataRef described = name ? di_type_of_struct(name) : NULL;
 			unsigned field = (unsigned)LLVMConstIntGetZExtValue(index);
-			bool bitfield = false, array = false, inner = i + 1 < count || *path;
-			LLVMTypeRef of = LLVMStructGetTypeAtIndex(type, field);
-			uint64_t whole = LLVMABISizeOfType(layout, of);
-			char name_of_member[256] = "";
 
-			/* The field itself, not what lies inside it: that the next step says. */
-			if (described)
-				di_member_at(described, LLVMOffsetOfElement(layout, type, field),
-					     inner || !size ? whole : size, name_of_member,
-					     sizeof name_of_member, &bitfield, &array);
-			/* The outermost struct is the object; GEPs are met from the inside out. */
-			if (!member)
-				note->type =
-					name ? note_text(strchr(name, '.') ? strchr(name, '.') + 1 : name)
-					     : "";
-			member = true;
-			if (bitfield)
-				note->flags |= ATOMSAN_SITE_BITFIELD;
-			if (*name_of_member) {
-				if (*step)
-					strncat(step, ".", sizeof step - strlen(step) - 1);
-				strncat(step, name_of_member, sizeof step - strlen(step) - 1);
-			}
-			type = of;
+			if (name)
+				cursor_enter(c, name, LLVMABISizeOfType(layout, type));
+			cursor_move(c, (int64_t)LLVMOffsetOfElement(layout, type, field));
+			*member |= name != NULL;
+			type = LLVMStructGetTypeAtIndex(type, field);
 		} else if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
-			note->flags |= ATOMSAN_SITE_ARRAY;
-			if (!strstr(step, "[]") || step[strlen(step) - 1] != ']')
-				strncat(step, "[]", sizeof step - strlen(step) - 1);
 			type = LLVMGetElementType(type);
+			c->array = true;
+			if (LLVMIsAConstantInt(index))
+				cursor_move(c, LLVMConstIntGetSExtValue(index) *
+						       (int64_t)LLVMABISizeOfType(layout, type));
 		} else {
-			break;
+			return;
 		}
 	}
-	if (member)
-		note->flags |= ATOMSAN_SITE_MEMBER;
-	snprintf(joined, sizeof joined, "%s%s%s", step, *step && *path && *path != '[' ? "." : "", path);
-	snprintf(path, room, "%s", joined);
-	return true;
 }
 
-static void describe_base(LLVMValueRef base, struct note *note, unsigned receiver);
+static LLVMMetadataRef object_type(LLVMValueRef pointer, int depth);
 
-/* The struct and member that a pointer leads into, and how it was found. */
-static void describe_pointer(LLVMValueRef pointer, uint64_t size, struct note *note, unsigned receiver)
+/* Where a pointer leads. Returns the value that it is computed from. */
+static LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int depth)
 {
-	char path[512] = "";
-	bool stepped = false;
+	LLVMValueRef geps[MAX_STEPS];
+	int count = 0;
 
-	for (int depth = 0; depth < 32 && is_gep(pointer); depth++) {
-		stepped |= gep_step(pointer, note, path, sizeof path, stepped ? 0 : size);
-		pointer = LLVMGetOperand(pointer, 0);
+	for (; is_gep(pointer) && count < MAX_STEPS; pointer = LLVMGetOperand(pointer, 0)) {
+		/* A variable of its own, not only a step on the way. */
+		if (count && local_find(pointer) && di_is_struct(di_strip(local_find(pointer)->object)))
+			break;
+		geps[count++] = pointer;
 	}
-	/* A constant first member of a global struct has no GEP at all. */
-	if (!(note->flags & ATOMSAN_SITE_MEMBER) && LLVMIsAGlobalVariable(pointer)) {
+	*member = false;
+	cursor_begin(c, object_type(pointer, depth));
+	while (count)
+		step(c, geps[--count], member);
+	return pointer;
+}
+
+static LLVMMetadataRef loaded_type(LLVMValueRef load, int depth)
+{
+	LLVMMetadataRef type = note_find_value(load);
+	struct cursor c;
+	bool member;
+
+	if (type)
+		return type;
+	follow(LLVMGetOperand(load, 0), &c, &member, depth + 1);
+	cursor_end(&c, LLVMStoreSizeOfType(layout, LLVMTypeOf(load)), SHAPE_POINTER);
+	return c.type;
+}
+
+/* The type of what lies at a pointer that no steps lead to; NULL if nothing tells. */
+static LLVMMetadataRef object_type(LLVMValueRef pointer, int depth)
+{
+	struct local *local = local_find(pointer);
+	LLVMMetadataRef found = NULL;
+
+	if (depth > MAX_DEPTH)
+		return NULL;
+	if (local && local->object)
+		return local->object;
+	if (LLVMIsAGlobalVariable(pointer)) {
 		LLVMMetadataRef variable = di_global(pointer);
-		LLVMMetadataRef type = variable ? di_strip(di_variable_type(variable)) : NULL;
-		bool bitfield = false, array = false;
 
-		if (di_is_struct(type) && size < LLVMDITypeGetSizeInBits(type) / 8) {
-			LLVMTypeRef value = LLVMGlobalGetValueType(pointer);
-			const char *name = LLVMGetTypeKind(value) == LLVMStructTypeKind
-						   ? LLVMGetStructName(value)
-						   : NULL;
-
-			note->flags |= ATOMSAN_SITE_MEMBER;
-			note->type = name && strchr(name, '.') ? note_text(strchr(name, '.') + 1)
-							       : di_type_name(di_variable_type(variable));
-			di_member_at(type, 0, size, path, sizeof path, &bitfield, &array);
-			if (bitfield)
-				note->flags |= ATOMSAN_SITE_BITFIELD;
-		}
+		return variable ? di_variable_type(variable) : NULL;
 	}
-	if (note->flags & ATOMSAN_SITE_MEMBER)
-		note->member = note_text(path);
-	describe_base(pointer, note, receiver);
+	/* Records of a local may have turned into ones of its parts. */
+	if (LLVMIsAAllocaInst(pointer))
+		return note_find_value(pointer);
+	if (LLVMIsALoadInst(pointer))
+		return di_pointee(loaded_type(pointer, depth));
+	if (LLVMIsACallInst(pointer) || LLVMIsAInvokeInst(pointer)) {
+		LLVMValueRef callee = util_callee(pointer);
+		LLVMMetadataRef subprogram = callee ? LLVMGetSubprogram(callee) : NULL;
+
+		return subprogram ? di_pointee(di_result(subprogram)) : NULL;
+	}
+	if (LLVMIsAPHINode(pointer)) {
+		for (unsigned i = 0; i < LLVMCountIncoming(pointer) && !found; i++)
+			found = object_type(LLVMGetIncomingValue(pointer, i), depth + 3);
+		return found;
+	}
+	if (LLVMIsASelectInst(pointer)) {
+		found = object_type(LLVMGetOperand(pointer, 1), depth + 1);
+		return found ? found : object_type(LLVMGetOperand(pointer, 2), depth + 1);
+	}
+	/* A result that is returned in memory. */
+	if (LLVMIsAArgument(pointer) && pointer == LLVMGetParam(current, 0) &&
+	    LLVMGetEnumAttributeAtIndex(current, 1, LLVMGetEnumAttributeKindForName("sret", 4)))
+		return di_result(LLVMGetSubprogram(current));
+	return NULL;
+}
+
+static void name_member(const struct cursor *c, bool member, struct note *note)
+{
+	if (c->array)
+		note->flags |= ATOMSAN_SITE_ARRAY;
+	if (c->bitfield)
+		note->flags |= ATOMSAN_SITE_BITFIELD;
+	if (c->owner) {
+		note->type = c->name && c->owner == c->named ? c->name : types_name(c->owner);
+		note->member = note_text(c->path);
+	} else if (member && c->name) {
+		note->type = c->name;
+	}
+	if (c->owner || member)
+		note->flags |= ATOMSAN_SITE_MEMBER;
 }
 
 static void describe_base(LLVMValueRef base, struct note *note, unsigned receiver)
 {
-	struct local *local;
+	struct local *local = local_find(base);
+	struct cursor c;
+	bool member;
 	size_t length;
 
 	if (LLVMIsAGlobalVariable(base)) {
@@ -184,8 +277,8 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 							    : note_text(LLVMGetValueName2(base, &length));
 		return;
 	}
-	if (LLVMIsAAllocaInst(base)) {
-		local = local_find(base);
+	/* A struct handed over by value is the function's own. */
+	if (LLVMIsAAllocaInst(base) || (LLVMIsAArgument(base) && local)) {
 		note->base_kind = ATOMSAN_BASE_LOCAL;
 		note->base = local && local->variable ? di_name(local->variable) : "";
 		return;
@@ -212,14 +305,17 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 	} else {
 		struct note through = {"", "", "", 0, 0};
 
-		describe_pointer(base, 8, &through, receiver);
+		base = follow(base, &c, &member, 0);
+		cursor_end(&c, 8, SHAPE_POINTER);
+		name_member(&c, member, &through);
 		if (through.flags & ATOMSAN_SITE_MEMBER) {
-			char text[600];
+			char text[2600];
 
 			snprintf(text, sizeof text, "%s.%s", through.type, through.member);
 			note->base_kind = ATOMSAN_BASE_MEMBER;
 			note->base = note_text(text);
 		} else {
+			describe_base(base, &through, receiver);
 			note->base_kind = ATOMSAN_BASE_LOADED;
 			note->base = through.base;
 		}
@@ -254,24 +350,100 @@ unsigned describe_receiver(LLVMValueRef function, const char **type)
 			continue;
 		if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(function, n))) != LLVMPointerTypeKind)
 			return ATOMSAN_NO_RECEIVER;
-		*type = di_type_name(pointee);
-		if (!**type) {
-			LLVMMetadataRef named = di_strip(parameter);
-
-			*type = named ? di_type_name(named) : "";
-		}
+		*type = types_name(pointee);
 		return n;
 	}
 	return ATOMSAN_NO_RECEIVER;
 }
 
-static void describe_access(LLVMValueRef instruction, LLVMValueRef pointer, uint64_t size, bool write,
+/* ---- accesses ---- */
+
+static enum shape shape_of(LLVMTypeRef type)
+{
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMIntegerTypeKind:
+		return SHAPE_INTEGER;
+	case LLVMPointerTypeKind:
+		return SHAPE_POINTER;
+	case LLVMFloatTypeKind:
+	case LLVMDoubleTypeKind:
+	case LLVMX86_FP80TypeKind:
+		return SHAPE_FLOAT;
+	default:
+		return SHAPE_OTHER;
+	}
+}
+
+static void describe_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write,
 			    unsigned receiver)
 {
 	struct note note = {"", "", "", 0, 0};
+	struct cursor c;
+	bool member;
+	LLVMValueRef base = follow(pointer, &c, &member, 0);
 
-	describe_pointer(pointer, size, &note, receiver);
+	c.bit = bitfield_first_bit(instruction);
+	cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));
+	name_member(&c, member, &note);
+	describe_base(base, &note, receiver);
 	note_attach(instruction, &note, write);
+	if (LLVMIsALoadInst(instruction) && di_is_pointer(c.type))
+		note_attach_value(instruction, c.type);
+}
+
+/* A copy, or an argument by value: many bytes at once; 0 if nobody knows how many. */
+static void describe_range(LLVMValueRef instruction, LLVMValueRef pointer, uint64_t size, bool write,
+			   unsigned receiver)
+{
+	struct note note = {"", "", "", 0, 0};
+	struct cursor c;
+	bool member;
+	LLVMValueRef base = follow(pointer, &c, &member, 0);
+
+	/* The whole object is no member of itself. */
+	if (member || c.offset || (size && size < di_size(c.type)))
+		cursor_end(&c, size, SHAPE_WHOLE);
+	name_member(&c, member, &note);
+	describe_base(base, &note, receiver);
+	note_attach(instruction, &note, write);
+}
+
+static void describe_call(LLVMValueRef call, unsigned receiver)
+{
+	unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5), count = LLVMGetNumArgOperands(call);
+
+	if (util_is_intrinsic(call, "llvm.mem")) {
+		LLVMValueRef length = LLVMGetOperand(call, 2);
+		uint64_t size = LLVMIsAConstantInt(length) ? LLVMConstIntGetZExtValue(length) : 0;
+
+		describe_range(call, LLVMGetOperand(call, 0), size, true, receiver);
+		if (!util_is_intrinsic(call, "llvm.memset"))
+			describe_range(call, LLVMGetOperand(call, 1), size, false, receiver);
+		return;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		LLVMAttributeRef by = LLVMGetCallSiteEnumAttribute(call, i + 1, byval);
+
+		if (by)
+			describe_range(call, LLVMGetOperand(call, i),
+				       LLVMABISizeOfType(layout, LLVMGetTypeAttributeValue(by)), false,
+				       receiver);
+	}
+}
+
+static void describe_local(LLVMValueRef place)
+{
+	struct local *local = local_find(place);
+	struct note note = {"", "", "", ATOMSAN_BASE_LOCAL, 0};
+
+	if (!local || !local->variable)
+		return;
+	note.base = di_name(local->variable);
+	if (di_is_struct(di_strip(local->object)))
+		note.type = types_name(local->object);
+	note_attach(place, &note, true);
+	if (local->object)
+		note_attach_value(place, local->object);
 }
 
 void describe_function(LLVMValueRef function)
@@ -279,46 +451,58 @@ void describe_function(LLVMValueRef function)
 	const char *type;
 	unsigned receiver = describe_receiver(function, &type);
 
-	layout = LLVMGetModuleDataLayout(LLVMGetGlobalParent(function));
+	describe_forget();
 	collect_locals(function);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-			struct local *local;
-
 			switch (LLVMGetInstructionOpcode(i)) {
 			case LLVMLoad:
-				describe_access(i, LLVMGetOperand(i, 0),
-						LLVMStoreSizeOfType(layout, LLVMTypeOf(i)), false, receiver);
+				describe_access(i, LLVMGetOperand(i, 0), LLVMTypeOf(i), false, receiver);
 				break;
 			case LLVMStore:
-				describe_access(i, LLVMGetOperand(i, 1),
-						LLVMStoreSizeOfType(layout, LLVMTypeOf(LLVMGetOperand(i, 0))),
+				describe_access(i, LLVMGetOperand(i, 1), LLVMTypeOf(LLVMGetOperand(i, 0)),
 						true, receiver);
 				break;
 			case LLVMAtomicRMW:
 			case LLVMAtomicCmpXchg:
-				describe_access(i, LLVMGetOperand(i, 0),
-						LLVMStoreSizeOfType(layout, LLVMTypeOf(LLVMGetOperand(i, 1))),
+				describe_access(i, LLVMGetOperand(i, 0), LLVMTypeOf(LLVMGetOperand(i, 1)),
 						true, receiver);
 				break;
 			case LLVMCall:
-				if (util_is_intrinsic(i, "llvm.mem"))
-					describe_access(i, LLVMGetOperand(i, 0), 0, true, receiver);
+			case LLVMInvoke:
+				describe_call(i, receiver);
 				break;
 			case LLVMAlloca:
-				local = local_find(i);
-				if (local && local->variable) {
-					LLVMMetadataRef of = di_variable_type(local->variable);
-					struct note note = {
-						di_is_struct(di_strip(of)) ? di_type_name(of) : "", "",
-						di_name(local->variable), ATOMSAN_BASE_LOCAL, 0};
-
-					note_attach(i, &note, true);
-				}
+				describe_local(i);
 				break;
 			default:
 				break;
 			}
 		}
 	}
+}
+
+void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
+		    struct note *note)
+{
+	struct note found = {"", "", "", 0, 0};
+	struct cursor c;
+	LLVMValueRef base;
+	bool member;
+
+	collect_locals(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
+	base = follow(pointer, &c, &member, 0);
+	if (type)
+		cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));
+	else if (c.offset || note->flags & ATOMSAN_SITE_MEMBER)
+		cursor_end(&c, size, SHAPE_WHOLE);
+	name_member(&c, member, &found);
+	if (c.owner) {
+		note->type = found.type;
+		note->member = found.member;
+		note->flags |= found.flags;
+	}
+	/* Inlining made other functions' parameters and locals out of the rest. */
+	if (!note->base_kind && LLVMIsAGlobalVariable(base))
+		describe_base(base, note, ATOMSAN_NO_RECEIVER);
 }

@@ -102,22 +102,28 @@ static void link_inlined(void)
 
 /* ---- plain accesses ---- */
 
-static void skip_or_site(LLVMValueRef instruction, bool write, struct note *note)
-{
-	if (!note_find(instruction, write, note))
-		*note = (struct note){"", "", "", 0, 0};
-}
-
-/* A constant step into something, where the early notes are lost: a member, unnamed. */
-static void guess_member(LLVMValueRef pointer, struct note *note)
+/* A constant step into something that nothing tells of: a member, unnamed. */
+static bool looks_like_member(LLVMValueRef pointer)
 {
 	LLVMTypeRef type;
 
-	if (note->flags || !LLVMIsAGetElementPtrInst(pointer) || LLVMGetNumOperands(pointer) != 2)
-		return;
+	if (!LLVMIsAGetElementPtrInst(pointer) || LLVMGetNumOperands(pointer) != 2)
+		return false;
 	type = LLVMGetGEPSourceElementType(pointer);
-	if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 8 &&
-	    LLVMIsAConstantInt(LLVMGetOperand(pointer, 1)))
+	return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 8 &&
+	       LLVMIsAConstantInt(LLVMGetOperand(pointer, 1));
+}
+
+/* What the early notes say of an access, and where they are lost, what is left to see. */
+static void skip_or_site(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
+			 bool write, struct note *note)
+{
+	bool noted = note_find(instruction, write, note);
+
+	if (noted && (!(note->flags & ATOMSAN_SITE_MEMBER) || *note->member))
+		return;
+	describe_again(instruction, pointer, type, size, note);
+	if (!noted && looks_like_member(pointer))
 		note->flags |= ATOMSAN_SITE_MEMBER;
 }
 
@@ -197,12 +203,12 @@ static void range_at(LLVMValueRef at, LLVMValueRef instruction, LLVMValueRef poi
 	LLVMValueRef arguments[3];
 	uint64_t size = 0;
 
-	skip_or_site(instruction, write, &note);
-	if (select_type_ignored(note.type))
-		return;
 	/* A length that never changes is the site's. */
 	if (LLVMIsAConstantInt(length))
 		size = LLVMConstIntGetZExtValue(length);
+	skip_or_site(instruction, pointer, NULL, size, write, &note);
+	if (select_type_ignored(note.type))
+		return;
 	if (!size)
 		note.flags |= ATOMSAN_SITE_RANGE;
 	before(instruction);
@@ -241,8 +247,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	}
 	if (write && list_has(&spoken_for, instruction))
 		return;
-	skip_or_site(instruction, write, &note);
-	guess_member(pointer, &note);
+	skip_or_site(instruction, pointer, type, size, write, &note);
 	if (select_type_ignored(note.type))
 		return;
 	if (LLVMGetVolatile(instruction))
@@ -308,7 +313,7 @@ static void masked_access(LLVMValueRef call, LLVMValueRef where, LLVMValueRef ma
 	if (LLVMGetTypeKind(vector) != LLVMVectorTypeKind || LLVMGetVectorSize(vector) > 64)
 		return;
 	lanes = LLVMGetVectorSize(vector);
-	skip_or_site(call, write, &note);
+	note_find(call, write, &note);
 	note.flags |= ATOMSAN_SITE_RANGE;
 	before(call);
 	site = sites_add(call, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, 0, &note);
@@ -354,7 +359,7 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 
 	if (select_pointer_private(pointer) || LLVMIsAtomicSingleThread(instruction))
 		return;
-	skip_or_site(instruction, kind != ATOMSAN_ATOMIC_LOAD, &note);
+	skip_or_site(instruction, pointer, type, 0, kind != ATOMSAN_ATOMIC_LOAD, &note);
 	if (select_type_ignored(note.type))
 		return;
 	if (LLVMGetVolatile(instruction))
@@ -561,7 +566,7 @@ static void object(LLVMValueRef local)
 		if (!at)
 			return; /* a function without marks: its frame has no end to tell */
 	}
-	skip_or_site(local, true, &note);
+	note_find(local, true, &note);
 	LLVMPositionBuilderBefore(builder, at);
 	LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(at));
 	arguments[0] = local;
@@ -657,6 +662,7 @@ void instrument_module(LLVMModuleRef of)
 	layout = LLVMGetModuleDataLayout(of);
 	builder = LLVMCreateBuilderInContext(context);
 	sites_begin(of);
+	describe_forget();
 	link_inlined();
 	for (LLVMValueRef f = LLVMGetFirstFunction(of); f; f = LLVMGetNextFunction(f)) {
 		size_t length;
@@ -666,5 +672,6 @@ void instrument_module(LLVMModuleRef of)
 			instrument_function(f, select_function_ignored(f));
 	}
 	sites_module_constructor(of);
+	describe_forget();
 	LLVMDisposeBuilder(builder);
 }

@@ -136,11 +136,17 @@ static void remember(LLVMValueRef instruction, const struct note *note, bool wri
 
 /* ---- as metadata: !{type, member, base, base_kind, flags} ---- */
 
-static unsigned metadata_kind(LLVMValueRef instruction)
+static unsigned metadata_kind(LLVMValueRef instruction, const char *name)
 {
 	return LLVMGetMDKindIDInContext(LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(
 						LLVMGetInstructionParent(instruction)))),
-					"atomsan", 7);
+					name, (unsigned)strlen(name));
+}
+
+/* A copy has two: what it reads and what it writes. */
+static unsigned note_kind(LLVMValueRef instruction, bool write)
+{
+	return metadata_kind(instruction, write ? "atomsan.write" : "atomsan.read");
 }
 
 static LLVMMetadataRef text_node(LLVMContextRef context, const char *text)
@@ -160,7 +166,7 @@ void note_attach(LLVMValueRef instruction, const struct note *note, bool write)
 				    text_node(context, note->base), number_node(context, note->base_kind),
 				    number_node(context, note->flags)};
 
-	LLVMSetMetadata(instruction, metadata_kind(instruction),
+	LLVMSetMetadata(instruction, note_kind(instruction, write),
 			LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, parts, 5)));
 	remember(instruction, note, write);
 }
@@ -180,7 +186,7 @@ static unsigned part_number(LLVMValueRef part)
 
 bool note_find(LLVMValueRef instruction, bool write, struct note *note)
 {
-	LLVMValueRef node = LLVMGetMetadata(instruction, metadata_kind(instruction));
+	LLVMValueRef node = LLVMGetMetadata(instruction, note_kind(instruction, write));
 	LLVMValueRef parts[5];
 	struct entry key;
 	size_t at;
@@ -202,6 +208,19 @@ bool note_find(LLVMValueRef instruction, bool write, struct note *note)
 		return false;
 	*note = entries[at].note;
 	return true;
+}
+
+void note_attach_value(LLVMValueRef instruction, LLVMMetadataRef type)
+{
+	LLVMSetMetadata(instruction, metadata_kind(instruction, "atomsan.value"),
+			LLVMMetadataAsValue(LLVMGetTypeContext(LLVMTypeOf(instruction)), type));
+}
+
+LLVMMetadataRef note_find_value(LLVMValueRef instruction)
+{
+	LLVMValueRef node = LLVMGetMetadata(instruction, metadata_kind(instruction, "atomsan.value"));
+
+	return node ? LLVMValueAsMetadata(node) : NULL;
 }
 
 void notes_forget(void)

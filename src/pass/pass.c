@@ -22,6 +22,7 @@ static const char mark[] = "atomsan.instrumented";
 
 void pass_early(LLVMModuleRef module)
 {
+	types_forget();
 	notes_forget();
 	sites_forget();
 	finished_before = LLVMGetNamedMetadata(module, mark, strlen(mark)) != NULL;
@@ -31,7 +32,8 @@ void pass_early(LLVMModuleRef module)
 	LLVMGetOrInsertNamedMetadata(module, mark, strlen(mark));
 	select_begin(module);
 	sites_begin(module);
-	di_types_collect(module);
+	di_begin(module);
+	types_collect(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		select_forget_answers();
 		if (LLVMIsDeclaration(f))
@@ -47,7 +49,6 @@ void pass_early(LLVMModuleRef module)
 		describe_function(f);
 		mark_function(f);
 	}
-	di_types_forget();
 	if (accesses_early())
 		instrument_module(module);
 }
@@ -56,6 +57,7 @@ void pass_late(LLVMModuleRef module)
 {
 	if (!accesses_early() && !finished_before)
 		instrument_module(module);
+	types_forget();
 	notes_forget();
 	sites_forget();
 }

@@ -29,33 +29,81 @@ void pass_late(LLVMModuleRef module);
 
 /* In shim.cc, for want of a C function. */
 unsigned shim_subprogram_flags(LLVMMetadataRef subprogram);
+LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n);
 
 /* ---- debuginfo.c: what the C API does not name is reached by operand number, all in there ---- */
 
+void di_begin(LLVMModuleRef module);
 LLVMMetadataRef di_scope(LLVMMetadataRef scope);         /* enclosing scope, or NULL */
 LLVMMetadataRef di_subprogram(LLVMMetadataRef scope);    /* the function that a scope lies in */
-const char *di_name(LLVMMetadataRef node);               /* of a subprogram, variable or type; "" if none */
+const char *di_name(LLVMMetadataRef node);               /* of anything named, without scopes; "" if none */
 const char *di_linkage_name(LLVMMetadataRef subprogram); /* "" if none */
 const char *di_file(LLVMMetadataRef scope);              /* "" if none */
 LLVMMetadataRef di_variable_type(LLVMMetadataRef variable);
 LLVMMetadataRef di_strip(LLVMMetadataRef type);   /* without typedef, const, volatile, restrict, atomic */
 LLVMMetadataRef di_pointee(LLVMMetadataRef type); /* of a pointer or reference, stripped; else NULL */
 bool di_is_struct(LLVMMetadataRef type);          /* struct, class or union */
-const char *di_type_name(LLVMMetadataRef type);   /* tag, or the typedef's name, or "" */
+bool di_is_union(LLVMMetadataRef type);
+bool di_is_class(LLVMMetadataRef type);
+bool di_is_array(LLVMMetadataRef type);
+bool di_is_pointer(LLVMMetadataRef type); /* or reference */
+bool di_is_typedef(LLVMMetadataRef type);
+bool di_is_member(LLVMMetadataRef element);    /* takes room in the struct: a data member or a base class */
+bool di_is_base(LLVMMetadataRef member);       /* a base class */
+LLVMMetadataRef di_base(LLVMMetadataRef type); /* what a derived type or an array is made of, or NULL */
+LLVMMetadataRef di_elements(LLVMMetadataRef type); /* list of a struct, a signature, or a unit's types */
+unsigned di_count(LLVMMetadataRef list);
+LLVMMetadataRef di_element(LLVMMetadataRef list, unsigned n); /* or NULL */
+uint64_t di_size(LLVMMetadataRef type);                       /* bytes; 0 if not known */
+LLVMMetadataRef di_signature(LLVMMetadataRef subprogram);
+LLVMMetadataRef di_result(LLVMMetadataRef subprogram);                /* type, or NULL for void */
 LLVMMetadataRef di_parameter(LLVMMetadataRef subprogram, unsigned n); /* type of parameter n, or NULL */
 unsigned di_flags(LLVMMetadataRef type);
 /* enum atomsan_function_flag, as far as the declaration tells. */
 unsigned di_method_flags(LLVMMetadataRef subprogram, const char *linkage_name);
 LLVMMetadataRef di_global(LLVMValueRef global); /* DIGlobalVariable, or NULL */
+/* The variable that lives at a value (declare) or is that value. False if it is only computed from it. */
+bool di_record_variable(LLVMDbgRecordRef record, LLVMValueRef *value, LLVMMetadataRef *variable);
 
-/* The member at a byte offset, as a path ("limits.max", "slots[]"), going into
- * nested structs by value until the size fits. Returns false if there is none. */
-bool di_member_at(LLVMMetadataRef type, uint64_t offset, uint64_t size, char *path, size_t room,
-		  bool *bitfield, bool *array);
-/* Types by the name that LLVM gives to a struct ("struct.node"), found on a walk over the module. */
-void di_types_collect(LLVMModuleRef module);
-LLVMMetadataRef di_type_of_struct(const char *llvm_name);
-void di_types_forget(void);
+/* ---- types.c: names of types ---- */
+
+void types_collect(LLVMModuleRef module);
+void types_forget(void);
+/* As a user would write it, with its scopes; a struct without a tag goes by its typedef. */
+const char *types_name(LLVMMetadataRef type);
+/* Is this what LLVM calls "struct.node" or "class.std::pair.12", of that size? */
+bool types_match(LLVMMetadataRef type, const char *llvm_name, uint64_t size);
+/* The type that LLVM calls so. Sets *name to what can be said of it for sure. */
+LLVMMetadataRef types_find(const char *llvm_name, uint64_t size, const char **name);
+
+/* ---- cursor.c: a place inside a type ---- */
+
+/*
+ * Begins at an object, is moved by offsets and by the structs that address
+ * computations name, and ends at the smallest member that holds the access.
+ */
+struct cursor {
+	LLVMMetadataRef type;  /* of the object entered last, stripped; NULL: not known */
+	uint64_t offset;       /* inside it */
+	LLVMMetadataRef owner; /* the struct that declares the first member on the path; NULL: none yet */
+	LLVMMetadataRef named; /* the type that only LLVM's name led to, */
+	const char *name;      /* and what can be said of it */
+	int bit;               /* of a bit-field's storage, or -1 */
+	bool array, bitfield;
+	char path[400]; /* "limits.max", "slots[]" */
+};
+enum shape { SHAPE_OTHER, SHAPE_INTEGER, SHAPE_FLOAT, SHAPE_POINTER, SHAPE_WHOLE };
+
+void cursor_begin(struct cursor *c, LLVMMetadataRef type);
+void cursor_move(struct cursor *c, int64_t bytes);
+/* Into the subobject here that LLVM calls so, or into an object of its own where there is none (a cast). */
+void cursor_enter(struct cursor *c, const char *llvm_name, uint64_t size);
+/* SHAPE_WHOLE stops at the first member of that size (0: of any) that begins here. */
+void cursor_end(struct cursor *c, uint64_t size, enum shape shape);
+
+/* ---- bitfield.c ---- */
+
+int bitfield_first_bit(LLVMValueRef access); /* inside the storage unit, or -1 */
 
 /* ---- notes.c: what the early pass knows of an access ---- */
 
@@ -67,11 +115,18 @@ struct note {
 const char *note_text(const char *text); /* kept until notes_forget */
 void note_attach(LLVMValueRef instruction, const struct note *note, bool write);
 bool note_find(LLVMValueRef instruction, bool write, struct note *note);
+/* The source's type of what a load yields or an alloca holds. */
+void note_attach_value(LLVMValueRef instruction, LLVMMetadataRef type);
+LLVMMetadataRef note_find_value(LLVMValueRef instruction);
 void notes_forget(void);
 
-/* ---- describe.c: early; notes all accesses of a function ---- */
+/* ---- describe.c: what an access means ---- */
 
-void describe_function(LLVMValueRef function);
+void describe_function(LLVMValueRef function); /* early: notes all its accesses */
+/* Late: fills in what no note tells, as far as types and offsets do. Without a type: a range of bytes. */
+void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
+		    struct note *note);
+void describe_forget(void); /* values are about to change */
 /* The receiver's parameter number and struct, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_receiver(LLVMValueRef function, const char **type);
 

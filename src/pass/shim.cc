@@ -15,6 +15,11 @@ unsigned shim_subprogram_flags(LLVMMetadataRef subprogram)
 {
 	return llvm::cast<llvm::DISubprogram>(llvm::unwrap(subprogram))->getFlags();
 }
+
+LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n)
+{
+	return llvm::wrap(llvm::cast<llvm::MDNode>(llvm::unwrap(node))->getOperand(n).get());
+}
 }
 
 namespace {
