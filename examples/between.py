@@ -35,8 +35,10 @@ def main():
         lines = [line.rstrip("\n") for line in file if not line.startswith("#")]
     if len(lines) != len(events):
         sys.exit(f"between.py: {len(events)} events and {len(lines)} lines are not of one trace")
-    # Few lines show more than a screenful.
-    found = sorted(deposits(events), key=lambda deposit: deposit[1][5] - deposit[1][0])
+    # Few lines show more than a screenful, and threads that begin and end distract.
+    found = sorted(deposits(events), key=lambda deposit: (
+        any(event["event"] in ("start", "end", "create", "join") for event in events[deposit[1][0]:deposit[1][5]]),
+        deposit[1][5] - deposit[1][0]))
     undone = [(thread, marks) for thread, marks in found
               if any(is_access(event, "write") and event["thread"] != thread for event in events[marks[2]:marks[3]])]
     if not found:
