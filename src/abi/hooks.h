@@ -158,8 +158,8 @@ struct atomsan_thread {
 	char *shadow_base;
 	char *reader_base; /* the slot's cells of data that several threads only read (rt/shadow.h) */
 	uint64_t shadow_mask;
-	uint64_t segment;   /* upper bits as in a cell, lower 16 all ones; `fresh` when none yet */
-	uint64_t fresh;     /* what `segment` becomes at a boundary */
+	uint64_t segment; /* upper bits as in a cell, lower 16 all ones; `fresh` when none yet */
+	uint64_t fresh;   /* what `segment` becomes at a boundary */
 	struct atomsan_frame *top;
 	struct atomsan_frame *low; /* lowest top since the trace last heard of the stack */
 	struct atomsan_frame *limit;

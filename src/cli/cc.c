@@ -168,8 +168,8 @@ static int run_cxx(int argc, char **argv)
 
 #define SYNOPSIS "[--spec=FILE]... [--no-bitcode] [--early] [--print WHAT] [CLANG-ARGUMENT]..."
 #define HELP                                                                                              \
-	"  --spec=FILE    what must be atomic, in a file; also from ATOMSAN_SPEC, separated by colons\n"  \
-	"  --no-bitcode   leave the bitcode out of the object files; 'atomsan lint' needs it\n"           \
+	"  --spec=FILE    what to leave out, in a file; also from ATOMSAN_SPEC, separated by colons\n"    \
+	"  --no-bitcode   leave the bitcode out of the object files, which get smaller\n"                 \
 	"  --early        instrument accesses before optimisation: all that the source has, slower\n"     \
 	"  --print WHAT   print cflags, ldflags, compiler, include, plugin or runtime, for builds that\n" \
 	"                 call clang themselves, and do nothing else; the first argument\n"               \

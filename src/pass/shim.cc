@@ -22,14 +22,18 @@ LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n)
 }
 }
 
-namespace {
+namespace
+{
 template <void (*run_on)(LLVMModuleRef)> struct Pass : llvm::PassInfoMixin<Pass<run_on>> {
 	llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &)
 	{
 		run_on(llvm::wrap(&module));
 		return llvm::PreservedAnalyses::none();
 	}
-	static bool isRequired() { return true; }
+	static bool isRequired()
+	{
+		return true;
+	}
 };
 } // namespace
 

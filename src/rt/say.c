@@ -32,9 +32,10 @@ static void put_number(struct text *text, uint64_t n, unsigned base)
 
 void rt_path(char *to, uint64_t room, const char *pattern)
 {
-	struct text text = {.length = 0};
+	struct text text;
 	uint64_t i;
 
+	text.length = 0;
 	for (; *pattern; pattern++) {
 		if (pattern[0] == '%' && pattern[1] == 'p') {
 			put_number(&text, (uint64_t)sys0(getpid), 10);
@@ -50,12 +51,14 @@ void rt_path(char *to, uint64_t room, const char *pattern)
 
 void rt_say(const char *format, ...)
 {
-	struct text text = {.length = 0};
+	struct text text;
 	va_list args;
 	long fd = 2;
 	const char *s;
 	int64_t n;
 
+	/* Not initialised as a whole: that would be a call of libc's memset, and hooks come here. */
+	text.length = 0;
 	va_start(args, format);
 	for (s = "atomsan: "; *s; s++)
 		put(&text, *s);
