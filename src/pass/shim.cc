@@ -48,7 +48,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo
 								   llvm::OptimizationLevel,
 								   llvm::ThinOrFullLTOPhase) {
 				// A block in front of each loop, for checks that are done there.
-				passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::LoopSimplifyPass()));
+				passes.addPass(
+					llvm::createModuleToFunctionPassAdaptor(llvm::LoopSimplifyPass()));
 				passes.addPass(Pass<pass_late>());
 				passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
 			});
