@@ -31,6 +31,8 @@
  *   TRACE_ENTER     1      function                 receiver, 0 if none
  *   TRACE_EXIT      1      frames left; 0: nothing, 0
  *                          a place given up
+ *   TRACE_SWITCH    1      function                 receiver: an exit of one frame and an
+ *                                                   entry in one word
  *   TRACE_OP        2      low 8: enum trace_op,    object; word 1: stamp << 20 | site,
  *                          high 9: its flags        site TRACE_NO_SITE if not known
  *   TRACE_PREFIX    1      low 2: enum trace_prefix,  payload, low 44 bits; belongs to the
@@ -79,6 +81,7 @@ enum trace_event_kind {
 	TRACE_EXIT = 4,
 	TRACE_OP = 5,
 	TRACE_PREFIX = 6,
+	TRACE_SWITCH = 7,
 };
 
 #define TRACE_ID_SHIFT 3

@@ -339,29 +339,75 @@ INLINE bool range_recorded(uint64_t p, uint64_t length, uint64_t kinds)
 		granules_recorded(shadow_reader(rt_self.slot, granule), (end - p) / 8, kinds));
 }
 
-static void range_any(uint64_t p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
-		      uint64_t value) ATOMSAN_KEEPS_REGISTERS __attribute__((noinline));
-static void range_any(uint64_t p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
-		      uint64_t value) ATOMSAN_KEEPS_REGISTERS
+/* As access_granule(), for one granule of a range. False: this one needs care. */
+INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t segment, bool *news)
 {
-	uint64_t end = p + length, segment;
+	uint64_t *cell = shadow_cell(granule), value = *cell;
+
+	if (recorded(value, segment, mask))
+		return true;
+	if (!write && shadow_is_shared(value)) {
+		uint64_t *reader = shadow_reader(rt_self.slot, granule), mine = *reader;
+
+		if (recorded(mine, segment, mask))
+			return true;
+		if (value > segment || !(value >> rt_self.slot & 1))
+			return false;
+		*reader = same_segment(mine, segment) ? mine | mask : (segment & ATOMSAN_SEGMENT_MASK) | mask;
+		*news = true;
+		return true;
+	}
+	if (value > segment || shadow_is_shared(value))
+		return false;
+	if (!same_segment(value, segment)) {
+		if (!(write || !value || value & SHADOW_WRITTEN || same_thread(value, segment) ||
+		      short_segment()))
+			return false;
+		value = segment & ATOMSAN_SEGMENT_MASK;
+	}
+	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
+	*news = true;
+	return true;
+}
+
+/* The whole range in one pass. False: somewhere it needs care, and the careful way starts over;
+ * what was noted down until then is news to it no more, so the event is due in any case. */
+INLINE bool range_pass(uint64_t p, uint64_t end, uint64_t kinds, uint64_t segment, bool *news)
+{
+	bool write = kinds != READS;
+	uint64_t granule = shadow_granule((void *)p), last;
+
+	if (p & 7) {
+		if (!range_step(granule, bytes_of(p, end - p) * kinds, write, segment, news))
+			return false;
+		p = (p & ~7ull) + 8;
+		granule += 8;
+		if (p >= end)
+			return true;
+	}
+	for (last = granule + ((end - p) & ~7ull); granule < last; granule += 8)
+		if (!range_step(granule, 0xff * kinds, write, segment, news))
+			return false;
+	return !(end & 7) || range_step(granule, ((1u << (end & 7)) - 1) * kinds, write, segment, news);
+}
+
+static void range_with_care(uint64_t p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
+			    uint64_t value, uint64_t segment, bool news) ATOMSAN_KEEPS_REGISTERS COLD;
+static void range_with_care(uint64_t p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
+			    uint64_t value, uint64_t segment, bool news) ATOMSAN_KEEPS_REGISTERS
+{
+	uint64_t end = p + length;
 	bool write = kinds != READS;
 	unsigned what = KNOWN;
 
-	if (!ready())
-		return;
-	event_frames();
-	segment = current_segment();
 	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8)
 		what |= look(shadow_granule((void *)q), bytes_of(q, end - q) * kinds, write, segment);
-	if (what == KNOWN && rt_options.filter)
+	if (what == KNOWN && !news && rt_options.filter)
 		return;
 	if (what & YOUNGER || !segment)
 		segment = write_stamped((void *)p, value, site);
-	else if (value || !event_region_known(p))
-		write_plain((void *)p, value, site);
 	else
-		write_access((void *)p, site);
+		write_plain((void *)p, value, site);
 	if (!segment)
 		return;
 	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8)
@@ -372,14 +418,30 @@ static void range_any(uint64_t p, uint64_t length, uint64_t kinds, const struct 
 INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
 			 uint64_t value)
 {
-	uint64_t p = (uint64_t)start;
+	uint64_t p = (uint64_t)start, segment;
+	bool news = false;
 
 	/* A thread that is off has no place in the shadow. */
-	if (!__atomsan_thread.shadow_mask && (rt_self.number == RT_NO_THREAD || rt_options.filter))
+	if (!length ||
+	    (!__atomsan_thread.shadow_mask && (rt_self.number == RT_NO_THREAD || rt_options.filter)))
 		return;
-	if (!length || (range_recorded(p, length, kinds) && likely(rt_options.filter)))
+	/* Long ranges are looked over first, which is quick; short ones are as soon done. */
+	if (frames_or_segment_due() || length >= 64) {
+		if (range_recorded(p, length, kinds) && likely(rt_options.filter))
+			return;
+		if (!ready())
+			return;
+		event_frames();
+	}
+	segment = current_segment();
+	if (unlikely(!segment || !event_region_known(p) || !range_pass(p, p + length, kinds, segment, &news)))
+		range_with_care(p, length, kinds, site, value, segment, news);
+	else if (!news && likely(rt_options.filter))
 		return;
-	range_any(p, length, kinds, site, value);
+	else if (value)
+		write_plain(start, value, site);
+	else
+		write_access(start, site);
 }
 
 EXPORT ATOMSAN_HOOK __atomsan_read16(const void *p, const struct atomsan_site *site)

@@ -51,18 +51,24 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 {
 	struct atomsan_frame *top = __atomsan_thread.top, *low = __atomsan_thread.low;
+	enum trace_event_kind kind = TRACE_ENTER;
 
 	/* A handler that interrupts this does without its frames. */
 	if (rt_self.flushing)
 		return;
 	rt_self.flushing = 1;
 	__asm__ volatile("" ::: "memory");
+	/* One function left and the next one entered is the usual case: one word for both. */
+	if (rt_self.written - low == 1 && low < top) {
+		kind = TRACE_SWITCH;
+		rt_self.written--;
+	}
 	while (low < rt_self.written) {
 		uint64_t left = (uint64_t)(rt_self.written - low);
 		uint64_t *p;
 
-		if (left > TRACE_ID_MAX)
-			left = TRACE_ID_MAX;
+		if (left > TRACE_ID_MAX - 1)
+			left = TRACE_ID_MAX - 1;
 		p = event_take(1);
 		if (p)
 			event_store(p, event_word(TRACE_EXIT, left, 0));
@@ -74,14 +80,15 @@ void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 		uint64_t *p;
 
 		if (unlikely(number >= TRACE_ID_MAX || !event_region_known(receiver))) {
-			struct event event = {.kind = TRACE_ENTER, .number = number, .address = receiver};
+			struct event event = {.kind = kind, .number = number, .address = receiver};
 
 			event_write(&event);
-			continue;
+		} else {
+			p = event_take(1);
+			if (p)
+				event_store(p, event_word(kind, number, receiver & SHADOW_FOLD));
 		}
-		p = event_take(1);
-		if (p)
-			event_store(p, event_word(TRACE_ENTER, number, receiver & SHADOW_FOLD));
+		kind = TRACE_ENTER;
 	}
 	__atomsan_thread.low = top;
 	__asm__ volatile("" ::: "memory");

@@ -99,7 +99,7 @@ INLINE void event_frames(void)
 
 /* The general writer, for everything that is not a plain access with a small number. */
 struct event {
-	enum trace_event_kind kind; /* TRACE_ACCESS, TRACE_ENTER or TRACE_OP */
+	enum trace_event_kind kind; /* TRACE_ACCESS, TRACE_ENTER, TRACE_SWITCH or TRACE_OP */
 	bool stamped;               /* an access that needs a new stamp */
 	bool has_value, has_other;
 	unsigned op, flags;

@@ -18,6 +18,7 @@ struct stream {
 	uint32_t thread;
 	uint32_t blocks; /* begun so far */
 	bool cut;        /* the file ends inside the block */
+	bool left;       /* the exit of the switch at `at` was handed out */
 	const uint8_t *start;
 	uint8_t *unpacked; /* the block, if it was packed */
 	uint32_t room;     /* of unpacked */
@@ -347,6 +348,16 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 		if (finish_access(c, s, e, prefix[TRACE_PREFIX_VALUE]))
 			return -1;
 		break;
+	case TRACE_SWITCH:
+		/* Two events: the exit now, the entry when these words are read again. */
+		s->left = !s->left;
+		if (s->left) {
+			*e = (struct trace_event){
+				.kind = TRACE_EXIT, .thread = s->thread, .key = s->last, .frames = 1};
+			return 1;
+		}
+		e->kind = TRACE_ENTER;
+		/* fall through */
 	case TRACE_ENTER:
 		e->function = (uint32_t)number;
 		e->value = prefix[TRACE_PREFIX_VALUE];

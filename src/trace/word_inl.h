@@ -56,11 +56,11 @@ static inline uint64_t word_prefix(unsigned prefix, uint64_t payload)
 /* Words of the event that begins with this word; 0 if there is no such event. */
 static inline unsigned word_count(uint64_t word)
 {
-	return 0x01211210u >> 4 * word_kind(word) & 3;
+	return 0x11211210u >> 4 * word_kind(word) & 3;
 }
 
 _Static_assert(TRACE_ACCESS == 1 && TRACE_STAMPED == 2 && TRACE_ENTER == 3 && TRACE_EXIT == 4 &&
-		       TRACE_OP == 5 && TRACE_PREFIX == 6,
+		       TRACE_OP == 5 && TRACE_PREFIX == 6 && TRACE_SWITCH == 7,
 	       "word_count has one digit per kind");
 
 /* A full address from its low 44 bits. */

@@ -347,7 +347,7 @@ static void damaged_events(void **state)
 #define REFUSE(part, ...) \
 	refuse_words((const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8, part)
 
-	REFUSE("kind is not known", WORD(7, 1, 1));
+	REFUSE("kind is not known", WORD(0, 1, 1));
 	REFUSE("operation is not known", WORD(TRACE_OP, 200, 1), 7 << 20);
 	REFUSE("site is not in the trace", WORD(TRACE_ACCESS, 3, 1));
 	REFUSE("site is not in the trace", WORD(TRACE_OP, TRACE_OP_LOCK, 1), 7 << 20 | 3);
