@@ -213,8 +213,8 @@ static bool append_window(struct trace_block *window, uint64_t used)
 		stop(why);
 		return false;
 	}
-	/* A handler must not be cut off by the place that it interrupted. */
-	if (rt_self.handlers)
+	/* What stands behind an event that a handler left for good, by longjmp, must not be cut off. */
+	if (rt_self.handlers || rt_self.parked_count)
 		for (uint64_t i = 0; i < count; i++)
 			if (!words[i])
 				words[i] = (uint64_t)TRACE_EXIT;
@@ -243,6 +243,26 @@ static void unblock_signals(uint64_t before)
 	sys4(rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8);
 }
 
+static void give_window(struct trace_block *window)
+{
+	lock_windows();
+	if (windows_used < sizeof windows / sizeof *windows)
+		windows[windows_used++] = window;
+	unlock_windows();
+}
+
+static bool append_parked(void)
+{
+	for (; rt_self.parked_count; rt_self.parked_count--) {
+		struct trace_block *window = rt_self.parked[rt_self.parked_count - 1];
+
+		if (!append_window(window, RT_WINDOW))
+			return false;
+		give_window(window);
+	}
+	return true;
+}
+
 bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS
 {
 	/* A handler must not find the thread between two windows. */
@@ -258,7 +278,15 @@ bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS
 		if (window)
 			begin_window(window, 0);
 		done = window != NULL;
-	} else if (append_window(window, RT_WINDOW)) {
+	} else if (rt_self.handlers && rt_self.parked_count < RT_PARKED) {
+		struct trace_block *other = take_window();
+
+		if (other) {
+			rt_self.parked[rt_self.parked_count++] = window;
+			begin_window(other, window->sequence + 1);
+			done = true;
+		}
+	} else if (append_parked() && append_window(window, RT_WINDOW)) {
 		begin_window(window, window->sequence + 1);
 		done = true;
 	}
@@ -274,12 +302,8 @@ void rt_file_close_window(void)
 	struct trace_block *window = rt_self.window;
 	uint64_t used = rt_self.next & RT_WINDOW ? RT_WINDOW : rt_self.next - (uint64_t)window;
 
-	if (window && rt_recording && append_window(window, used)) {
-		lock_windows();
-		if (windows_used < sizeof windows / sizeof *windows)
-			windows[windows_used++] = window;
-		unlock_windows();
-	}
+	if (window && rt_recording && append_parked() && append_window(window, used))
+		give_window(window);
 	rt_self.window = NULL;
 	rt_self.next = RT_WINDOW;
 	unblock_signals(before);
@@ -522,6 +546,11 @@ void rt_record_finish(int wait_status)
 	rt_header->state = TRACE_FINISHED;
 }
 
+static void leave_window(struct trace_block *window)
+{
+	sys6(mmap, window, RT_WINDOW, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 void rt_record_fork_child(void)
 {
 	struct trace_header *old = rt_header;
@@ -536,8 +565,9 @@ void rt_record_fork_child(void)
 	/* Only the forking thread lives on; all windows are the parent's. The mappings stay, for
 	 * whoever forked may be a handler that interrupted a writer: what it writes there is lost. */
 	if (rt_self.window)
-		sys6(mmap, rt_self.window, RT_WINDOW, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		leave_window(rt_self.window);
+	for (; rt_self.parked_count; rt_self.parked_count--)
+		leave_window(rt_self.parked[rt_self.parked_count - 1]);
 	windows_used = windows_lock = 0;
 	rt_thread_forget();
 	if (!rt_options.follow_fork) {

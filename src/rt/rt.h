@@ -59,7 +59,7 @@ void rt_path(char *to, uint64_t room, const char *pattern);
 
 /* ---- threads (thread.c) ---- */
 
-enum { RT_NO_THREAD = 0xffffffff };
+enum { RT_NO_THREAD = 0xffffffff, RT_PARKED = 8 };
 
 /* What a thread has beyond the part that inlined code sees. */
 struct rt_thread {
@@ -70,6 +70,10 @@ struct rt_thread {
 	 * lies so that RT_WINDOW is a bit that is clear inside and set beyond. */
 	uint64_t next; /* address of the next free word */
 	struct trace_block *window;
+	/* Full windows in which a handler may have interrupted the writing of an event: they
+	 * are appended when no handler is under way, for by then the event is complete. */
+	struct trace_block *parked[RT_PARKED];
+	uint32_t parked_count;
 	uint32_t handlers;      /* signal handlers under way */
 	uint32_t flushing;      /* frames are being written */
 	uint32_t sub;           /* segments begun since `stamp` */

@@ -32,9 +32,11 @@ static void deliver(int number, siginfo_t *info, void *context)
 	int inside = rt_self.inside;
 
 	rt_self.inside = 0;
+	rt_self.handlers++;
 	rt_op_value(TRACE_OP_SIGNAL_BEGIN, 0, NULL, number, NULL);
 	theirs.full(number, info, context);
 	rt_op_value(TRACE_OP_SIGNAL_END, 0, NULL, number, NULL);
+	rt_self.handlers--;
 	rt_self.inside = inside;
 	__atomsan_thread.at = at;
 }
