@@ -108,40 +108,68 @@ static bool no_index(void *data, LLVMValueRef index, int64_t factor)
 
 /* ---- induction variables ---- */
 
-/* Follow the constants that are added between a header's phi and its next value. */
-static bool find_step(const struct linear_loop *loop, struct induction *induction)
+/* The constants that are added between a value of the loop and the phi of its header that it comes from. */
+static LLVMValueRef follow(const struct linear_loop *loop, LLVMValueRef at, struct induction *induction)
 {
-	LLVMValueRef at = induction->next;
-
-	induction->no_signed_wrap = induction->no_unsigned_wrap = true;
-	for (unsigned depth = 0; at != induction->phi; depth++) {
-		if (depth == 8 || !LLVMIsAInstruction(at) || linear_invariant(loop, at))
-			return false;
+	for (unsigned depth = 0; depth < 8; depth++) {
+		if (!LLVMIsAInstruction(at) || linear_invariant(loop, at))
+			return NULL;
+		if (LLVMIsAPHINode(at))
+			return LLVMGetInstructionParent(at) == loop->header ? at : NULL;
 		if (LLVMIsAGetElementPtrInst(at) && is_pointer(at)) {
 			/* Inside one object, and none lies across the end of the addresses. */
 			induction->no_unsigned_wrap &= !!LLVMIsInBounds(at);
 			if (!each_index(loop->layout, at, &induction->step, no_index, NULL))
-				return false;
+				return NULL;
 		} else if (LLVMGetInstructionOpcode(at) == LLVMAdd && small_constant(LLVMGetOperand(at, 1))) {
 			induction->no_signed_wrap &= !!LLVMGetNSW(at);
 			induction->no_unsigned_wrap &= !!LLVMGetNUW(at);
 			induction->step =
 				plus(induction->step, LLVMConstIntGetSExtValue(LLVMGetOperand(at, 1)));
 		} else {
-			return false;
+			return NULL;
 		}
 		at = LLVMGetOperand(at, 0);
 	}
-	if (is_pointer(induction->phi))
-		induction->no_signed_wrap = false;
-	else if (induction->step < 0)
-		induction->no_unsigned_wrap = false; /* said of the step as a huge number */
-	return linear_step_fits(induction->step, is_pointer(induction->phi) ? 64 : bits_of(induction->phi));
+	return NULL;
+}
+
+/*
+ * What another variable was one iteration ago, plus `ahead`: where the loop
+ * tests i + 4 and uses i, there may be one for each. It goes in the other's
+ * steps if it starts where that would have been.
+ */
+static bool follow_other(const struct linear_loop *loop, LLVMValueRef phi, struct induction *induction)
+{
+	int64_t ahead = induction->step;
+	struct induction other = {.phi = phi, .no_signed_wrap = true, .no_unsigned_wrap = true};
+
+	if (LLVMCountIncoming(phi) != 2 || !small_constant(induction->start))
+		return false;
+	for (unsigned i = 0; i < 2; i++) {
+		if (LLVMGetIncomingBlock(phi, i) == loop->latch)
+			other.next = LLVMGetIncomingValue(phi, i);
+		else if (LLVMGetIncomingBlock(phi, i) == loop->preheader)
+			other.start = LLVMGetIncomingValue(phi, i);
+	}
+	if (!other.next || !other.start || !small_constant(other.start) ||
+	    follow(loop, other.next, &other) != phi ||
+	    LLVMConstIntGetSExtValue(induction->start) !=
+		    plus(LLVMConstIntGetSExtValue(other.start), plus(ahead, times(other.step, -1))))
+		return false;
+	induction->step = other.step;
+	induction->no_signed_wrap &= other.no_signed_wrap;
+	/* Negative constants are huge ones there. */
+	induction->no_unsigned_wrap &=
+		other.no_unsigned_wrap && ahead >= 0 && LLVMConstIntGetSExtValue(induction->start) >= 0;
+	return true;
 }
 
 bool linear_induction(const struct linear_loop *loop, LLVMValueRef phi, struct induction *induction)
 {
-	*induction = (struct induction){.phi = phi};
+	LLVMValueRef from;
+
+	*induction = (struct induction){.phi = phi, .no_signed_wrap = true, .no_unsigned_wrap = true};
 	if (!LLVMIsAPHINode(phi) || LLVMGetInstructionParent(phi) != loop->header ||
 	    LLVMCountIncoming(phi) != 2 || (!is_pointer(phi) && !bits_of(phi)))
 		return false;
@@ -151,7 +179,16 @@ bool linear_induction(const struct linear_loop *loop, LLVMValueRef phi, struct i
 		else if (LLVMGetIncomingBlock(phi, i) == loop->preheader)
 			induction->start = LLVMGetIncomingValue(phi, i);
 	}
-	return induction->next && induction->start && find_step(loop, induction);
+	if (!induction->next || !induction->start)
+		return false;
+	from = follow(loop, induction->next, induction);
+	if (!from || (from != phi && !follow_other(loop, from, induction)))
+		return false;
+	if (is_pointer(phi))
+		induction->no_signed_wrap = false;
+	else if (induction->step < 0)
+		induction->no_unsigned_wrap = false; /* said of the step as a huge number */
+	return linear_step_fits(induction->step, is_pointer(phi) ? 64 : bits_of(phi));
 }
 
 /* ---- addresses ---- */
