@@ -102,7 +102,7 @@ static void end_segment(uint64_t stamp)
 	__atomsan_thread.segment = __atomsan_thread.fresh;
 }
 
-static void record_op(struct event *event, const struct atomsan_site *site)
+static void record_op(struct event *event, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	uint64_t stamp;
 
@@ -121,7 +121,8 @@ static void record_op(struct event *event, const struct atomsan_site *site)
 		end_segment(stamp);
 }
 
-void rt_op(enum trace_op op, unsigned flags, const void *object, const struct atomsan_site *site)
+void rt_op(enum trace_op op, unsigned flags, const void *object,
+	   const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	uint64_t number = site ? rt_module_site(site) : TRACE_NO_SITE, stamp, *p;
 
@@ -166,7 +167,7 @@ void rt_op_values(enum trace_op op, unsigned flags, const void *object, uint64_t
 	record_op(&event, site);
 }
 
-void rt_count(enum trace_counter counter)
+void rt_count(enum trace_counter counter) ATOMSAN_KEEPS_REGISTERS
 {
 	__atomic_fetch_add(&rt_header->counters[counter], 1, __ATOMIC_RELAXED);
 }

@@ -107,7 +107,7 @@ void rt_thread_end(void);
 /* In a forked child: as if this process had never had threads. */
 void rt_thread_forget(void);
 
-/* ---- recording (record.c) ---- */
+/* ---- recording (event.c, access.c) ---- */
 
 /* The site that the pass stored before a watched call, if any; taken once. */
 static inline const struct atomsan_site *rt_take_site(void)
@@ -123,7 +123,8 @@ static inline const struct atomsan_site *rt_take_site(void)
  * called after the operation took effect if it waits for others, before if
  * it lets others go on (see TRACE_OPS). Nothing happens unless rt_on().
  */
-void rt_op(enum trace_op op, unsigned flags, const void *object, const struct atomsan_site *site);
+void rt_op(enum trace_op op, unsigned flags, const void *object,
+	   const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
 void rt_op_value(enum trace_op op, unsigned flags, const void *object, uint64_t value,
 		 const struct atomsan_site *site);
 void rt_op_values(enum trace_op op, unsigned flags, const void *object, uint64_t value, uint64_t other,
@@ -133,7 +134,7 @@ void rt_op_values(enum trace_op op, unsigned flags, const void *object, uint64_t
  * of the call's two sites: a read is recorded with it, a write with the one behind it (watched.inc). */
 void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site);
 
-void rt_count(enum trace_counter counter);
+void rt_count(enum trace_counter counter) ATOMSAN_KEEPS_REGISTERS;
 
 /* ---- modules (module.c) ---- */
 

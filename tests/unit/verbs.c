@@ -112,7 +112,7 @@ static void dump_damaged(void **state)
 	assert_contains(text, "\"error\":");
 	root = json_loads(text, 0, NULL);
 	assert_non_null(root);
-	assert_contains(json_string_value(json_object_get(root, "error")), "kind is not known");
+	assert_contains(json_string_value(json_object_get(root, "error")), "is damaged");
 	json_decref(root);
 	free(text);
 }
