@@ -105,15 +105,55 @@ INLINED void __atomsan_inl_back(void *token)
 	}
 }
 
-/* Never called: declares the hooks that are called as they are. */
-INLINED void __atomsan_inl_declare(void)
+/* Nothing is recorded: not worth a call. */
+#define OFF (self.segment == ~0ull)
+
+INLINED void __atomsan_inl_read_range(const void *p, uint64_t length, const struct atomsan_site *site)
 {
-	__atomsan_read_range(0, 0, 0);
-	__atomsan_write_range(0, 0, 0);
-	__atomsan_read_lanes(0, 0, 0, 0);
-	__atomsan_write_lanes(0, 0, 0, 0);
-	__atomsan_atomic_begin(0);
-	__atomsan_atomic_end(0, 0, 0);
-	__atomsan_fence(0);
-	__atomsan_object(0, 0, 0);
+	if (!OFF)
+		__atomsan_read_range(p, length, site);
+}
+
+INLINED void __atomsan_inl_write_range(const void *p, uint64_t length, const struct atomsan_site *site)
+{
+	if (!OFF)
+		__atomsan_write_range(p, length, site);
+}
+
+INLINED void __atomsan_inl_read_lanes(const void *p, uint64_t lanes, uint64_t size,
+				      const struct atomsan_site *site)
+{
+	if (!OFF)
+		__atomsan_read_lanes(p, lanes, size, site);
+}
+
+INLINED void __atomsan_inl_write_lanes(const void *p, uint64_t lanes, uint64_t size,
+				       const struct atomsan_site *site)
+{
+	if (!OFF)
+		__atomsan_write_lanes(p, lanes, size, site);
+}
+
+INLINED void __atomsan_inl_atomic_begin(const void *p)
+{
+	if (!OFF)
+		__atomsan_atomic_begin(p);
+}
+
+INLINED void __atomsan_inl_atomic_end(const void *p, uint64_t wrote, const struct atomsan_site *site)
+{
+	if (!OFF)
+		__atomsan_atomic_end(p, wrote, site);
+}
+
+INLINED void __atomsan_inl_fence(const struct atomsan_site *site)
+{
+	if (!OFF)
+		__atomsan_fence(site);
+}
+
+INLINED void __atomsan_inl_object(const void *p, uint64_t length, const struct atomsan_site *site)
+{
+	if (!OFF)
+		__atomsan_object(p, length, site);
 }

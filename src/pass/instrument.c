@@ -217,7 +217,7 @@ static void range_at(LLVMValueRef at, LLVMValueRef instruction, LLVMValueRef poi
 	arguments[1] = widen(length);
 	arguments[2] =
 		sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note);
-	call_hook(write ? "__atomsan_write_range" : "__atomsan_read_range", arguments, 3);
+	call_hook(write ? "__atomsan_inl_write_range" : "__atomsan_inl_read_range", arguments, 3);
 }
 
 static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write)
@@ -272,7 +272,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	} else {
 		arguments[2] = arguments[1];
 		arguments[1] = number(size);
-		call_hook(write ? "__atomsan_write_range" : "__atomsan_read_range", arguments, 3);
+		call_hook(write ? "__atomsan_inl_write_range" : "__atomsan_inl_read_range", arguments, 3);
 	}
 }
 
@@ -300,7 +300,7 @@ static void lanes_hook(bool write, LLVMValueRef pointer, LLVMValueRef bits, uint
 {
 	LLVMValueRef arguments[] = {pointer, bits, number(size), site};
 
-	call_hook(write ? "__atomsan_write_lanes" : "__atomsan_read_lanes", arguments, 4);
+	call_hook(write ? "__atomsan_inl_write_lanes" : "__atomsan_inl_read_lanes", arguments, 4);
 }
 
 static void masked_access(LLVMValueRef call, LLVMValueRef where, LLVMValueRef mask, LLVMTypeRef vector,
@@ -365,7 +365,7 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 	if (LLVMGetVolatile(instruction))
 		note.flags |= ATOMSAN_SITE_VOLATILE;
 	before(instruction);
-	call_hook("__atomsan_atomic_begin", &pointer, 1);
+	call_hook("__atomsan_inl_atomic_begin", &pointer, 1);
 	LLVMPositionBuilderBefore(builder, next);
 	wrote = number(kind != ATOMSAN_ATOMIC_LOAD);
 	if (LLVMIsAAtomicCmpXchgInst(instruction))
@@ -374,7 +374,7 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 	arguments[1] = wrote;
 	arguments[2] =
 		sites_add(instruction, kind, order_of(ordering), LLVMStoreSizeOfType(layout, type), &note);
-	call_hook("__atomsan_atomic_end", arguments, 3);
+	call_hook("__atomsan_inl_atomic_end", arguments, 3);
 }
 
 /* ---- calls ---- */
@@ -572,7 +572,7 @@ static void object(LLVMValueRef local)
 	arguments[0] = local;
 	arguments[1] = number(size);
 	arguments[2] = sites_add(at, ATOMSAN_OBJECT, ATOMSAN_PLAIN, size, &note);
-	call_hook("__atomsan_object", arguments, 3);
+	call_hook("__atomsan_inl_object", arguments, 3);
 }
 
 /* ---- functions ---- */
@@ -609,7 +609,7 @@ static void instrument_one(LLVMValueRef i)
 			break;
 		before(i);
 		arguments[0] = sites_add(i, ATOMSAN_FENCE, order_of(LLVMGetOrdering(i)), 0, &none);
-		call_hook("__atomsan_fence", arguments, 1);
+		call_hook("__atomsan_inl_fence", arguments, 1);
 		break;
 	case LLVMCall:
 	case LLVMInvoke:

@@ -58,6 +58,14 @@ static bool returns_twice(LLVMValueRef call)
 	       (callee && LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
 }
 
+/* Static functions that are part of their callers; C defines them before they are called. */
+#define THROUGH "atomsan-through"
+
+static bool seen_through(LLVMValueRef function)
+{
+	return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, THROUGH, strlen(THROUGH));
+}
+
 static void look(LLVMValueRef function, struct content *content)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
@@ -86,7 +94,7 @@ static void look(LLVMValueRef function, struct content *content)
 				content->accesses += 2 * util_is_intrinsic(i, "llvm.mem");
 				continue;
 			}
-			content->calls = true;
+			content->calls |= !callee || !seen_through(callee);
 			content->comes_back |= returns_twice(i);
 		}
 	}
@@ -108,7 +116,6 @@ static bool of_the_library(LLVMValueRef function)
 
 static bool wanted(LLVMValueRef function, const struct content *content)
 {
-	const char *type;
 	bool local = LLVMGetLinkage(function) == LLVMInternalLinkage ||
 		     LLVMGetLinkage(function) == LLVMPrivateLinkage;
 
@@ -116,11 +123,14 @@ static bool wanted(LLVMValueRef function, const struct content *content)
 		return true;
 	if (of_the_library(function) || (!content->accesses && !content->calls))
 		return false;
-	/* A plain getter or setter is seen through: what it does, its caller does. A static
-	 * leaf without a receiver is no unit either. Their sites name them all the same. */
-	if (local && !content->calls && content->accesses <= 2)
-		return false;
-	return !local || content->calls || describe_receiver(function, &type) != ATOMSAN_NO_RECEIVER;
+	/* A static function that calls nobody but its like, a plain getter or setter above all,
+	 * is seen through: what it does, its caller does. Its sites name it all the same. */
+	if (!local || content->calls)
+		return true;
+	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+				LLVMCreateStringAttribute(LLVMGetModuleContext(LLVMGetGlobalParent(function)),
+							  THROUGH, strlen(THROUGH), "", 0));
+	return false;
 }
 
 /* The place before the return, and before a tail call that must stay next to it. */
