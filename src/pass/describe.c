@@ -75,15 +75,16 @@ void describe_forget(void)
 
 static void record(LLVMDbgRecordRef r)
 {
-	LLVMValueRef value;
+	bool address;
+	LLVMValueRef value = di_record_value(r, &address);
 	LLVMMetadataRef variable, object;
 	struct local *local;
 
-	if (!di_record_variable(r, &value, &variable) ||
-	    LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMPointerTypeKind || LLVMIsAConstant(value))
+	if (!value || LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMPointerTypeKind || LLVMIsAConstant(value))
 		return;
+	variable = LLVMDbgVariableRecordGetVariable(r);
 	object = di_variable_type(variable);
-	if (LLVMDbgRecordGetKind(r) == LLVMDbgRecordValue)
+	if (!address)
 		object = di_pointee(object);
 	local = local_add(value);
 	/* One pointer may serve several variables, inlining brings that about: of an object and

@@ -30,6 +30,7 @@ void pass_late(LLVMModuleRef module);
 /* In shim.cc, for want of a C function. */
 unsigned shim_subprogram_flags(LLVMMetadataRef subprogram);
 LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n);
+LLVMValueRef shim_address(LLVMDbgRecordRef assign); /* of the variable */
 
 /* ---- debuginfo.c: what the C API does not name is reached by operand number, all in there ---- */
 
@@ -62,8 +63,8 @@ unsigned di_flags(LLVMMetadataRef type);
 /* enum atomsan_function_flag, as far as the declaration tells. */
 unsigned di_method_flags(LLVMMetadataRef subprogram, const char *linkage_name);
 LLVMMetadataRef di_global(LLVMValueRef global); /* DIGlobalVariable, or NULL */
-/* The variable that lives at a value (declare) or is that value. False if it is only computed from it. */
-bool di_record_variable(LLVMDbgRecordRef record, LLVMValueRef *value, LLVMMetadataRef *variable);
+/* The value that is a record's variable, or its address; NULL if it is only computed from one. */
+LLVMValueRef di_record_value(LLVMDbgRecordRef record, bool *address);
 
 /* ---- types.c: names of types ---- */
 
