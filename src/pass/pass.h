@@ -121,13 +121,26 @@ void note_attach_value(LLVMValueRef instruction, LLVMMetadataRef type);
 LLVMMetadataRef note_find_value(LLVMValueRef instruction);
 void notes_forget(void);
 
+/* ---- follow.c: where pointers come from ---- */
+
+struct local {
+	LLVMValueRef value; /* NULL: free */
+	LLVMMetadataRef variable;
+	LLVMMetadataRef object; /* type of what the value points to */
+	unsigned parameter;     /* number + 1, 0 if it is none */
+};
+void follow_begin(LLVMValueRef function); /* what comes next is about this function */
+void follow_forget(void);                 /* values are about to change */
+struct local *follow_local(LLVMValueRef value);
+/* Where a pointer leads; *member is set if a step names a struct. Returns the value it is computed from. */
+LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int depth);
+
 /* ---- describe.c: what an access means ---- */
 
 void describe_function(LLVMValueRef function); /* early: notes all its accesses */
 /* Late: fills in what no note tells, as far as types and offsets do. Without a type: a range of bytes. */
 void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
 		    struct note *note);
-void describe_forget(void); /* values are about to change */
 /* The receiver's parameter number and struct, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_receiver(LLVMValueRef function, const char **type);
 
