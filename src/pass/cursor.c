@@ -198,5 +198,10 @@ static int end(struct cursor *c, uint64_t size, enum shape shape)
 
 void cursor_end(struct cursor *c, uint64_t size, enum shape shape)
 {
+	if (end(c, size, shape) >= 0 || !di_is_struct(c->type) || !di_size(c->type) ||
+	    c->offset < di_size(c->type))
+		return;
+	/* Beyond the object lie others of its type: an unrolled loop over an array. */
+	c->offset %= di_size(c->type);
 	end(c, size, shape);
 }

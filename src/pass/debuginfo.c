@@ -262,16 +262,15 @@ LLVMMetadataRef di_result(LLVMMetadataRef subprogram)
 	return operand(operand(operand(subprogram, SUBPROGRAM_TYPE), SUBROUTINE_TYPES), 0);
 }
 
-bool di_record_variable(LLVMDbgRecordRef record, LLVMValueRef *value, LLVMMetadataRef *variable)
+/* With optimisation ahead, clang's declarations of locals have become assignments to them. */
+LLVMValueRef di_record_value(LLVMDbgRecordRef record, bool *address)
 {
 	LLVMDbgRecordKind of = LLVMDbgRecordGetKind(record);
 
-	if ((of != LLVMDbgRecordDeclare && of != LLVMDbgRecordValue) ||
-	    LLVMDbgVariableRecordGetExpression(record) != plain_expression)
-		return false;
-	*value = LLVMDbgVariableRecordGetValue(record, 0);
-	*variable = LLVMDbgVariableRecordGetVariable(record);
-	return *value && *variable;
+	*address = of != LLVMDbgRecordValue;
+	if (of == LLVMDbgRecordLabel || LLVMDbgVariableRecordGetExpression(record) != plain_expression)
+		return NULL;
+	return of == LLVMDbgRecordAssign ? shim_address(record) : LLVMDbgVariableRecordGetValue(record, 0);
 }
 
 LLVMMetadataRef di_parameter(LLVMMetadataRef subprogram, unsigned n)

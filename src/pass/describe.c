@@ -1,249 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * What an access means in the source: which member of which struct, and how
- * its object is found. A pointer is followed back to where it comes from (a
- * variable, a load, a call); the debug information gives that object's type,
- * and the steps from there lead to the member. Unoptimised, each step names
- * its struct; optimised, there are bytes, which mostly suffice.
+ * its object is found. Early, every access gets a note; late, what optimisation
+ * left without one is looked at again, with less to go by.
  */
 #include "pass/pass.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- values of the current function that debug records or the prologue tell of ---- */
-
-struct local {
-	LLVMValueRef value; /* NULL: free */
-	LLVMMetadataRef variable;
-	LLVMMetadataRef object; /* type of what the value points to */
-	unsigned parameter;     /* number + 1, 0 if it is none */
-};
-static struct local *locals;
-static size_t local_count, local_room;
-static LLVMValueRef current;
 static LLVMTargetDataRef layout;
 
-static size_t local_slot(LLVMValueRef value)
+static void begin(LLVMValueRef function)
 {
-	size_t at = ((size_t)value >> 4) * 0x9e3779b97f4a7c15ull >> 20 & (local_room - 1);
-
-	while (locals[at].value && locals[at].value != value)
-		at = (at + 1) & (local_room - 1);
-	return at;
-}
-
-static struct local *local_find(LLVMValueRef value)
-{
-	size_t at;
-
-	if (!local_count)
-		return NULL;
-	at = local_slot(value);
-	return locals[at].value ? &locals[at] : NULL;
-}
-
-static struct local *local_add(LLVMValueRef value)
-{
-	size_t at;
-
-	if (local_count * 2 >= local_room) {
-		struct local *old = locals;
-		size_t old_room = local_room;
-
-		local_room = old_room ? old_room * 2 : 64;
-		locals = calloc(local_room, sizeof *locals);
-		for (size_t i = 0; i < old_room; i++)
-			if (old[i].value)
-				locals[local_slot(old[i].value)] = old[i];
-		free(old);
-	}
-	at = local_slot(value);
-	local_count += !locals[at].value;
-	locals[at].value = value;
-	return &locals[at];
-}
-
-void describe_forget(void)
-{
-	free(locals);
-	locals = NULL;
-	local_count = local_room = 0;
-	current = NULL;
-}
-
-static void record(LLVMDbgRecordRef r)
-{
-	LLVMValueRef value;
-	LLVMMetadataRef variable, object;
-	struct local *local;
-
-	if (!di_record_variable(r, &value, &variable) ||
-	    LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMPointerTypeKind || LLVMIsAConstant(value))
-		return;
-	object = di_variable_type(variable);
-	if (LLVMDbgRecordGetKind(r) == LLVMDbgRecordValue)
-		object = di_pointee(object);
-	local = local_add(value);
-	/* One pointer may serve several variables, inlining brings that about: of an object and
-	 * of its first member or base class, the object tells more. */
-	if (!local->variable || di_size(object) > di_size(local->object)) {
-		local->variable = variable;
-		local->object = object;
-	}
-}
-
-static void collect_locals(LLVMValueRef function)
-{
-	if (function == current)
-		return;
-	describe_forget();
-	current = function;
 	layout = LLVMGetModuleDataLayout(LLVMGetGlobalParent(function));
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-			for (LLVMDbgRecordRef r = LLVMGetFirstDbgRecord(i); r; r = LLVMGetNextDbgRecord(r))
-				record(r);
-			/* Clang stores each parameter into its alloca on entry. */
-			if (b == LLVMGetEntryBasicBlock(function) && LLVMIsAStoreInst(i) &&
-			    LLVMIsAArgument(LLVMGetOperand(i, 0)) &&
-			    LLVMIsAAllocaInst(LLVMGetOperand(i, 1))) {
-				unsigned n = 0;
-
-				while (LLVMGetParam(function, n) != LLVMGetOperand(i, 0))
-					n++;
-				local_add(LLVMGetOperand(i, 1))->parameter = n + 1;
-			}
-		}
-	}
-}
-
-/* ---- pointers ---- */
-
-enum { MAX_STEPS = 32, MAX_DEPTH = 8 };
-
-static bool is_gep(LLVMValueRef v)
-{
-	return LLVMIsAGetElementPtrInst(v) ||
-	       (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMGetElementPtr);
-}
-
-/* By whole objects, a pointer stays at the like of what it pointed to; by less, it moves inside. */
-static void step_over(struct cursor *c, LLVMTypeRef type, LLVMValueRef index)
-{
-	uint64_t size = LLVMABISizeOfType(layout, type);
-
-	if (!c->type || (!di_is_array(c->type) && size >= di_size(c->type)))
-		return;
-	if (LLVMIsAConstantInt(index))
-		cursor_move(c, LLVMConstIntGetSExtValue(index) * (int64_t)size);
-}
-
-static void step(struct cursor *c, LLVMValueRef gep, bool *member)
-{
-	LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
-	unsigned count = (unsigned)LLVMGetNumOperands(gep);
-
-	step_over(c, type, LLVMGetOperand(gep, 1));
-	for (unsigned i = 2; i < count; i++) {
-		LLVMValueRef index = LLVMGetOperand(gep, i);
-
-		if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-			const char *name = LLVMGetStructName(type);
-			unsigned field = (unsigned)LLVMConstIntGetZExtValue(index);
-
-			if (name)
-				cursor_enter(c, name, LLVMABISizeOfType(layout, type));
-			cursor_move(c, (int64_t)LLVMOffsetOfElement(layout, type, field));
-			*member |= name != NULL;
-			type = LLVMStructGetTypeAtIndex(type, field);
-		} else if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
-			type = LLVMGetElementType(type);
-			c->array = true;
-			if (LLVMIsAConstantInt(index))
-				cursor_move(c, LLVMConstIntGetSExtValue(index) *
-						       (int64_t)LLVMABISizeOfType(layout, type));
-		} else {
-			return;
-		}
-	}
-}
-
-static LLVMMetadataRef object_type(LLVMValueRef pointer, int depth);
-
-/* Where a pointer leads. Returns the value that it is computed from. */
-static LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int depth)
-{
-	LLVMValueRef geps[MAX_STEPS];
-	int count = 0;
-
-	for (; is_gep(pointer) && count < MAX_STEPS; pointer = LLVMGetOperand(pointer, 0)) {
-		/* A variable of its own, not only a step on the way. */
-		if (count && local_find(pointer) && di_is_struct(di_strip(local_find(pointer)->object)))
-			break;
-		geps[count++] = pointer;
-	}
-	*member = false;
-	cursor_begin(c, object_type(pointer, depth));
-	while (count)
-		step(c, geps[--count], member);
-	return pointer;
-}
-
-static LLVMMetadataRef loaded_type(LLVMValueRef load, int depth)
-{
-	LLVMMetadataRef type = note_find_value(load);
-	struct cursor c;
-	bool member;
-
-	if (type)
-		return type;
-	follow(LLVMGetOperand(load, 0), &c, &member, depth + 1);
-	cursor_end(&c, LLVMStoreSizeOfType(layout, LLVMTypeOf(load)), SHAPE_POINTER);
-	return c.type;
-}
-
-/* The type of what lies at a pointer that no steps lead to; NULL if nothing tells. */
-static LLVMMetadataRef object_type(LLVMValueRef pointer, int depth)
-{
-	struct local *local = local_find(pointer);
-	LLVMMetadataRef found = NULL;
-
-	if (depth > MAX_DEPTH)
-		return NULL;
-	if (local && local->object)
-		return local->object;
-	if (LLVMIsAGlobalVariable(pointer)) {
-		LLVMMetadataRef variable = di_global(pointer);
-
-		return variable ? di_variable_type(variable) : NULL;
-	}
-	/* Records of a local may have turned into ones of its parts. */
-	if (LLVMIsAAllocaInst(pointer))
-		return note_find_value(pointer);
-	if (LLVMIsALoadInst(pointer))
-		return di_pointee(loaded_type(pointer, depth));
-	if (LLVMIsACallInst(pointer) || LLVMIsAInvokeInst(pointer)) {
-		LLVMValueRef callee = util_callee(pointer);
-		LLVMMetadataRef subprogram = callee ? LLVMGetSubprogram(callee) : NULL;
-
-		return subprogram ? di_pointee(di_result(subprogram)) : NULL;
-	}
-	if (LLVMIsAPHINode(pointer)) {
-		for (unsigned i = 0; i < LLVMCountIncoming(pointer) && !found; i++)
-			found = object_type(LLVMGetIncomingValue(pointer, i), depth + 3);
-		return found;
-	}
-	if (LLVMIsASelectInst(pointer)) {
-		found = object_type(LLVMGetOperand(pointer, 1), depth + 1);
-		return found ? found : object_type(LLVMGetOperand(pointer, 2), depth + 1);
-	}
-	/* A result that is returned in memory. */
-	if (LLVMIsAArgument(pointer) && pointer == LLVMGetParam(current, 0) &&
-	    LLVMGetEnumAttributeAtIndex(current, 1, LLVMGetEnumAttributeKindForName("sret", 4)))
-		return di_result(LLVMGetSubprogram(current));
-	return NULL;
+	follow_begin(function);
 }
 
 static void name_member(const struct cursor *c, bool member, struct note *note)
@@ -264,7 +35,7 @@ static void name_member(const struct cursor *c, bool member, struct note *note)
 
 static void describe_base(LLVMValueRef base, struct note *note, unsigned receiver)
 {
-	struct local *local = local_find(base);
+	struct local *local = follow_local(base);
 	struct cursor c;
 	bool member;
 	size_t length;
@@ -294,7 +65,7 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 		return;
 	/* Through a pointer variable, a parameter's alloca or a member. */
 	base = LLVMGetOperand(base, 0);
-	local = LLVMIsAAllocaInst(base) ? local_find(base) : NULL;
+	local = LLVMIsAAllocaInst(base) ? follow_local(base) : NULL;
 	if (local && local->parameter) {
 		note->base_kind =
 			local->parameter - 1 == receiver ? ATOMSAN_BASE_RECEIVER : ATOMSAN_BASE_PARAM;
@@ -433,7 +204,7 @@ static void describe_call(LLVMValueRef call, unsigned receiver)
 
 static void describe_local(LLVMValueRef place)
 {
-	struct local *local = local_find(place);
+	struct local *local = follow_local(place);
 	struct note note = {"", "", "", ATOMSAN_BASE_LOCAL, 0};
 
 	if (!local || !local->variable)
@@ -451,8 +222,8 @@ void describe_function(LLVMValueRef function)
 	const char *type;
 	unsigned receiver = describe_receiver(function, &type);
 
-	describe_forget();
-	collect_locals(function);
+	follow_forget();
+	begin(function);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
 			switch (LLVMGetInstructionOpcode(i)) {
@@ -490,7 +261,7 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 	LLVMValueRef base;
 	bool member;
 
-	collect_locals(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
+	begin(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
 	base = follow(pointer, &c, &member, 0);
 	if (type)
 		cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));

@@ -662,7 +662,8 @@ void instrument_module(LLVMModuleRef of)
 	layout = LLVMGetModuleDataLayout(of);
 	builder = LLVMCreateBuilderInContext(context);
 	sites_begin(of);
-	describe_forget();
+	di_begin(of);
+	follow_forget();
 	link_inlined();
 	for (LLVMValueRef f = LLVMGetFirstFunction(of); f; f = LLVMGetNextFunction(f)) {
 		size_t length;
@@ -672,6 +673,6 @@ void instrument_module(LLVMModuleRef of)
 			instrument_function(f, select_function_ignored(f));
 	}
 	sites_module_constructor(of);
-	describe_forget();
+	follow_forget();
 	LLVMDisposeBuilder(builder);
 }

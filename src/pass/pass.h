@@ -30,6 +30,7 @@ void pass_late(LLVMModuleRef module);
 /* In shim.cc, for want of a C function. */
 unsigned shim_subprogram_flags(LLVMMetadataRef subprogram);
 LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n);
+LLVMValueRef shim_address(LLVMDbgRecordRef assign); /* of the variable */
 
 /* ---- debuginfo.c: what the C API does not name is reached by operand number, all in there ---- */
 
@@ -62,8 +63,8 @@ unsigned di_flags(LLVMMetadataRef type);
 /* enum atomsan_function_flag, as far as the declaration tells. */
 unsigned di_method_flags(LLVMMetadataRef subprogram, const char *linkage_name);
 LLVMMetadataRef di_global(LLVMValueRef global); /* DIGlobalVariable, or NULL */
-/* The variable that lives at a value (declare) or is that value. False if it is only computed from it. */
-bool di_record_variable(LLVMDbgRecordRef record, LLVMValueRef *value, LLVMMetadataRef *variable);
+/* The value that is a record's variable, or its address; NULL if it is only computed from one. */
+LLVMValueRef di_record_value(LLVMDbgRecordRef record, bool *address);
 
 /* ---- types.c: names of types ---- */
 
@@ -120,13 +121,26 @@ void note_attach_value(LLVMValueRef instruction, LLVMMetadataRef type);
 LLVMMetadataRef note_find_value(LLVMValueRef instruction);
 void notes_forget(void);
 
+/* ---- follow.c: where pointers come from ---- */
+
+struct local {
+	LLVMValueRef value; /* NULL: free */
+	LLVMMetadataRef variable;
+	LLVMMetadataRef object; /* type of what the value points to */
+	unsigned parameter;     /* number + 1, 0 if it is none */
+};
+void follow_begin(LLVMValueRef function); /* what comes next is about this function */
+void follow_forget(void);                 /* values are about to change */
+struct local *follow_local(LLVMValueRef value);
+/* Where a pointer leads; *member is set if a step names a struct. Returns the value it is computed from. */
+LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int depth);
+
 /* ---- describe.c: what an access means ---- */
 
 void describe_function(LLVMValueRef function); /* early: notes all its accesses */
 /* Late: fills in what no note tells, as far as types and offsets do. Without a type: a range of bytes. */
 void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
 		    struct note *note);
-void describe_forget(void); /* values are about to change */
 /* The receiver's parameter number and struct, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_receiver(LLVMValueRef function, const char **type);
 
