@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+// clang-format off
 /* Members in C, by every way to reach them. Expectations: see run.py. */
 #include <stdint.h>
 #include <stdlib.h>
