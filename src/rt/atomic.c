@@ -9,6 +9,8 @@
 #include "rt/event_inl.h"
 #include "rt/sys.h"
 
+#include <time.h>
+
 struct stripe {
 	uint32_t holder; /* thread number + 1, 0 if free */
 	uint32_t reserved;
@@ -23,12 +25,15 @@ INLINE struct stripe *stripe_of(const void *p)
 
 EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p)
 {
+	/* A holder that lost its processor comes back within these, one that is gone does not. */
+	enum { SPINS = 128, YIELDS = 256, NAPS = 4096 };
+	struct timespec nap = {0, 100000};
 	struct stripe *stripe = stripe_of(p);
 	uint32_t me = rt_self.number + 1;
 
 	if (!rt_recording || rt_self.number == RT_NO_THREAD)
 		return;
-	for (unsigned tries = 0; tries < 4096; tries++) {
+	for (unsigned tries = 0; tries < SPINS + YIELDS + NAPS; tries++) {
 		uint32_t holder = 0;
 
 		/* Acquire pairs with the release in __atomsan_atomic_end. */
@@ -37,10 +42,12 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p)
 			return;
 		if (holder == me)
 			return; /* a signal handler inside the operation that it interrupted */
-		if (tries % 64 == 63)
+		if (tries < SPINS)
+			__asm__ volatile("pause");
+		else if (tries < SPINS + YIELDS)
 			sys0(sched_yield);
 		else
-			__asm__ volatile("pause");
+			sys2(nanosleep, &nap, NULL);
 	}
 	rt_count(TRACE_COUNT_ATOMIC_UNORDERED);
 	__atomic_store_n(&stripe->holder, me, __ATOMIC_RELAXED);
