@@ -83,6 +83,11 @@ static int run(int argc, char **argv)
 	folder = path[0] == '/' ? mem_text("") : getcwd(NULL, 0);
 	absolute = mem_textf("%s%s%s", folder ? folder : "", path[0] == '/' ? "" : "/", path);
 	free(folder);
+	folder = mem_text(absolute);
+	*strrchr(folder, '/') = 0;
+	if (access(*folder ? folder : "/", W_OK | X_OK) < 0)
+		return cli_failf(&verb_record, "%s: cannot be written: %s", path, strerror(errno));
+	free(folder);
 	if (unlink(absolute) < 0 && errno != ENOENT)
 		return cli_failf(&verb_record, "%s: cannot be replaced: %s", path, strerror(errno));
 	set_options(absolute, max_size, unfiltered, verbose);
