@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Is an execution atomic-set serializable? Two engines answer this, on one
+ * interface: the conflict graph of Marathon (conflict.c) and vector clocks
+ * after AeroDrome (aerodrome.c). Whoever calls them has found out what the
+ * atomic sets, the units of work and the locations are; here they are numbers.
+ *
+ * The question is asked per atomic set, of the execution's projection on it.
+ * A unit is one invocation seen from one set: a function that is a unit for
+ * two sets is two units here. Units are ordered by
+ *
+ *   - conflicts: last writer -> reader, last writer -> writer, every reader
+ *     since the last write -> writer, on each location;
+ *   - program order: units of one thread on one set, one after the other.
+ *     (Marathon's definition leaves this order out, and with it executions in
+ *     which a unit falls apart around two units of another thread;
+ *     check_config.program_order = false gives the paper's definition.)
+ *
+ * The set is serializable if and only if this order has no cycle. When an
+ * access would close one, it is reported, and the edge is left out, so that
+ * the order stays one and later violations are found as well.
+ *
+ * A thread's units on one set follow each other without overlap: the caller
+ * gives nested ones to the top-most unit. Locations belong to one set; units
+ * and locations are named by handles that the engine gives out and uses again
+ * once they are ended or freed.
+ */
+#ifndef ATOMSAN_CHECK_ENGINE_H
+#define ATOMSAN_CHECK_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum check_kind { CHECK_CONFLICT_GRAPH, CHECK_AERODROME };
+
+/* What a report wants to know of a unit and of an access; engines only carry it. */
+struct check_unit_tag {
+	uint32_t thread;
+	uint32_t context; /* calling context in which it began */
+	uint32_t rule;    /* why it is a unit */
+	uint32_t set;     /* as named by check_set_new */
+	uint64_t begin;   /* its first event's number in the execution */
+};
+
+struct check_access_tag {
+	uint32_t site;
+	uint32_t context;
+	uint32_t locks; /* lock set held */
+	uint32_t op;    /* the caller's word for the kind of access */
+	uint64_t time;  /* number of the event in the execution */
+	uint64_t address;
+};
+
+/* One edge of a cycle. With program order as its reason there are no accesses. */
+struct check_edge {
+	struct check_unit_tag from, to;
+	bool program_order;
+	struct check_access_tag source, target;
+};
+
+/*
+ * A cycle: edges[i].to is edges[i + 1].from, the last one's is the first one's
+ * from. edges[0] is the edge that would have closed it. An engine that only
+ * decides (aerodrome) gives the one edge that it stumbled on.
+ */
+struct check_cycle {
+	const struct check_edge *edges;
+	uint32_t length;
+};
+
+struct check_config {
+	enum check_kind kind;
+	bool program_order;
+	void (*violation)(void *user, const struct check_cycle *cycle);
+	void *user;
+};
+
+struct check_stats {
+	uint64_t units, unary, accesses, edges, violations;
+	uint64_t live_units, most_live_units; /* in the graph, now and at most */
+	uint64_t searched;                    /* nodes visited by cycle detection */
+};
+
+struct check;
+
+struct check *check_new(const struct check_config *config);
+void check_free(struct check *check);
+void check_stats(const struct check *check, struct check_stats *stats);
+
+uint32_t check_set_new(struct check *check);
+/* From now on the units and locations of `from` are units and locations of
+ * `to`; what came before stays as it was. The handle `from` is void. No unit of
+ * the same thread is open on both. */
+void check_set_merge(struct check *check, uint32_t from, uint32_t to);
+/* Its locations were freed, its units ended. */
+void check_set_free(struct check *check, uint32_t set);
+
+/* tag->set and tag->thread say where. */
+uint32_t check_unit_begin(struct check *check, const struct check_unit_tag *tag);
+void check_unit_end(struct check *check, uint32_t unit);
+
+uint32_t check_location_new(struct check *check);
+/* Another location with the same past: bytes that were accessed together go separate ways. */
+uint32_t check_location_split(struct check *check, uint32_t location);
+void check_location_free(struct check *check, uint32_t location);
+
+void check_read(struct check *check, uint32_t unit, uint32_t location, const struct check_access_tag *tag);
+void check_write(struct check *check, uint32_t unit, uint32_t location, const struct check_access_tag *tag);
+/* An access outside any unit is a unit of its own. */
+void check_unary_read(struct check *check, const struct check_unit_tag *unit, uint32_t location,
+		      const struct check_access_tag *tag);
+void check_unary_write(struct check *check, const struct check_unit_tag *unit, uint32_t location,
+		       const struct check_access_tag *tag);
+
+#endif
