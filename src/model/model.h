@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What a run means: atomic sets, units of work, locations, locks and calling
+ * contexts, found in a stream of events (Marathon, section 4.1; the rules for C
+ * are in docs/units.md). The model is fed event by event, from a trace or while
+ * the program runs, and hands on to a sink what it made of them: who accesses
+ * which location in which unit of work of which atomic set.
+ *
+ * Sets, units and locations are named by handles that the sink gives out, so a
+ * checking engine (check/engine.h) can be the sink as it is.
+ */
+#ifndef ATOMSAN_MODEL_MODEL_H
+#define ATOMSAN_MODEL_MODEL_H
+
+#include "trace/cursor.h"
+
+#include <stdio.h>
+
+struct spec;
+
+enum model_sets {
+	MODEL_SETS_OBJECTS, /* per struct instance, per file's variables, per block */
+	MODEL_SETS_ONE,     /* everything is one set: conflict serializability */
+};
+
+enum model_units {
+	MODEL_UNITS_FUNCTIONS,
+	MODEL_UNITS_SECTIONS, /* from taking the first lock to giving up the last */
+	MODEL_UNITS_LOOPS,    /* iterations of loops */
+	MODEL_UNITS_DECLARED, /* what the program or a spec file declares, and nothing else */
+};
+
+struct model_options {
+	enum model_sets sets;
+	enum model_units units;
+	bool keep_units_at_waits; /* switches the splitting rule off */
+	bool keep_loop_units;     /* switches off that iterations of a synchronising loop are the units */
+	bool atomics;             /* atomic and volatile data belongs to the sets, too */
+	const struct spec *spec;  /* the user's word; NULL: none */
+};
+
+/* Why something is a unit. */
+#define MODEL_RULES(X)                                                                 \
+	X(NONE, "a single access outside any unit")                                    \
+	X(RECEIVER, "its first pointer to a struct leads to the accessed object")      \
+	X(FILE, "it is an external function of the file whose variables are accessed") \
+	X(DIRECT, "it accesses the object itself")                                     \
+	X(LOOP, "it is one iteration of a loop that synchronises")                     \
+	X(SECTION, "it is a critical section")                                         \
+	X(DECLARED, "it is declared as a unit")                                        \
+	X(UNITFOR, "it is declared as a unit for this type")
+
+enum model_rule {
+#define X(name, text) MODEL_RULE_##name,
+	MODEL_RULES(X)
+#undef X
+};
+
+struct model_unit {
+	uint32_t thread;  /* index in the trace */
+	uint32_t context; /* calling context, its function or loop innermost */
+	uint32_t rule;    /* enum model_rule */
+	uint32_t set;     /* the sink's handle */
+	uint64_t begin;   /* number of the event with which it began */
+};
+
+enum model_op { MODEL_READ, MODEL_WRITE, MODEL_UPDATE };
+
+struct model_access {
+	uint32_t site;
+	uint32_t context;
+	uint32_t locks; /* see model_locks */
+	uint32_t op;    /* enum model_op: the whole access, of which this may be one half */
+	uint64_t time;  /* number of the event */
+	uint64_t address;
+};
+
+#define MODEL_NO_UNIT UINT32_MAX
+
+struct model_sink {
+	void *user;
+	uint32_t (*set_new)(void *user);
+	/* The units and locations of `from` are from now on those of `to`. No thread has units open on both.
+	 */
+	void (*set_merge)(void *user, uint32_t from, uint32_t to);
+	void (*set_free)(void *user, uint32_t set);
+	uint32_t (*unit_begin)(void *user, const struct model_unit *unit);
+	void (*unit_end)(void *user, uint32_t unit);
+	uint32_t (*location_new)(void *user);
+	uint32_t (*location_split)(void *user, uint32_t location);
+	void (*location_free)(void *user, uint32_t location);
+	void (*read)(void *user, uint32_t unit, uint32_t location, const struct model_access *access);
+	void (*write)(void *user, uint32_t unit, uint32_t location, const struct model_access *access);
+	/* Outside any unit. */
+	void (*unary_read)(void *user, const struct model_unit *unit, uint32_t location,
+			   const struct model_access *access);
+	void (*unary_write)(void *user, const struct model_unit *unit, uint32_t location,
+			    const struct model_access *access);
+	/* Every synchronisation operation, after the model has looked at it; may be NULL. */
+	void (*op)(void *user, const struct trace_event *event, uint64_t time);
+};
+
+struct model;
+
+/* The trace gives the tables; it outlives the model. NULL with err set if the
+ * spec does not fit the program. */
+struct model *model_new(struct trace *trace, const struct model_options *options,
+			const struct model_sink *sink, struct err *err);
+void model_free(struct model *model);
+
+void model_event(struct model *model, const struct trace_event *event);
+/* No more events: ends what is open. */
+void model_finish(struct model *model);
+
+/* Number of events fed so far; `time` of an event is its number from 1. */
+uint64_t model_time(const struct model *model);
+
+/* Names, for reports. A context's frames, innermost first: model_context_parent until 0. */
+uint32_t model_context_parent(const struct model *model, uint32_t context);
+uint32_t model_context_function(const struct model *model, uint32_t context); /* function number */
+/* The locks of a lock set: their addresses. */
+uint32_t model_locks(const struct model *model, uint32_t locks, const uint64_t **addresses);
+
+/* Text that the caller frees; never NULL. What is asked for must not have been freed by the program since:
+ * ask from within a callback. */
+char *model_lock_name(const struct model *model, uint64_t address);
+char *model_set_name(const struct model *model, uint32_t set); /* the sink's handle */
+char *model_variable_name(const struct model *model, const struct model_access *access);
+const char *model_rule_text(uint32_t rule);
+
+struct model_stats {
+	uint64_t events, accesses, left_out, units, sets, merges, contexts;
+	uint64_t locations, blocks; /* live now */
+};
+void model_stats(const struct model *model, struct model_stats *stats);
+
+#endif
