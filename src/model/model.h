@@ -86,6 +86,8 @@ struct model_sink {
 	void (*set_free)(void *user, uint32_t set);
 	uint32_t (*unit_begin)(void *user, const struct model_unit *unit);
 	void (*unit_end)(void *user, uint32_t unit);
+	/* Two open units of one call turn out to be for the same set: from now on both are `to`. */
+	void (*unit_merge)(void *user, uint32_t from, uint32_t to);
 	uint32_t (*location_new)(void *user);
 	uint32_t (*location_split)(void *user, uint32_t location);
 	void (*location_free)(void *user, uint32_t location);
@@ -102,10 +104,9 @@ struct model_sink {
 
 struct model;
 
-/* The trace gives the tables; it outlives the model. NULL with err set if the
- * spec does not fit the program. */
+/* The trace gives the tables; it outlives the model. */
 struct model *model_new(struct trace *trace, const struct model_options *options,
-			const struct model_sink *sink, struct err *err);
+			const struct model_sink *sink);
 void model_free(struct model *model);
 
 void model_event(struct model *model, const struct trace_event *event);
@@ -115,14 +116,15 @@ void model_finish(struct model *model);
 /* Number of events fed so far; `time` of an event is its number from 1. */
 uint64_t model_time(const struct model *model);
 
-/* Names, for reports. A context's frames, innermost first: model_context_parent until 0. */
+/* Names, for reports. A context's frames, innermost first: model_context_parent until
+ * 0. */
 uint32_t model_context_parent(const struct model *model, uint32_t context);
 uint32_t model_context_function(const struct model *model, uint32_t context); /* function number */
 /* The locks of a lock set: their addresses. */
 uint32_t model_locks(const struct model *model, uint32_t locks, const uint64_t **addresses);
 
-/* Text that the caller frees; never NULL. What is asked for must not have been freed by the program since:
- * ask from within a callback. */
+/* Text that the caller frees; never NULL. What is asked for must not have been freed
+ * by the program since: ask from within a callback. */
 char *model_lock_name(const struct model *model, uint64_t address);
 char *model_set_name(const struct model *model, uint32_t set); /* the sink's handle */
 char *model_variable_name(const struct model *model, const struct model_access *access);

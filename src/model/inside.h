@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The parts of the model, for the files of this folder alone:
+ *
+ *   places.c   what is known of a site or a function, looked up once
+ *   memory.c   granules, locations, blocks
+ *   sets.c     atomic sets: which one an access belongs to, and which merge
+ *   units.c    open functions, and which of them is the unit of an access
+ *   held.c     locks held, lock sets, semaphores that are locks
+ *   names.c    names for reports
+ *   model.c    events
+ *
+ * Numbers count from 1; 0 stands for none.
+ */
+#ifndef ATOMSAN_MODEL_INSIDE_H
+#define ATOMSAN_MODEL_INSIDE_H
+
+#include "base/map.h"
+#include "model/memory.h"
+#include "model/model.h"
+#include "trace/nametable.h"
+
+/* What matters of a site. */
+struct place {
+	bool known;    /* was looked up */
+	bool left_out; /* atomic, volatile or ignored data */
+	uint8_t base_kind, flags;
+	bool owned, not_owned; /* the user's word on the pointer that leads here */
+	bool leads;            /* through a pointer that may make what it leads to part of an owner */
+	uint16_t type;         /* struct that has the member */
+	uint16_t holder;       /* struct with the pointer that leads here */
+	uint16_t named_set;    /* set that the user put the member in */
+	uint16_t merged;       /* group that the user put the type in */
+	uint32_t offset, type_size;
+	uint32_t through; /* index of the pointer member in `pointers`, or of the global variable's file in
+			     `files` */
+};
+
+/* What matters of a function, or of a loop, which is one in the tables. */
+struct routine {
+	bool known;
+	bool is_main, external, loop, walk;
+	bool seen_through; /* getter, setter, or no unit by the user's word */
+	bool declared, waits, unitfor;
+	bool synchronises; /* loop: a lock was taken inside an iteration */
+	uint16_t receiver_type;
+	uint32_t file;
+};
+
+enum set_kind { SET_INSTANCE, SET_FILE, SET_BLOCK, SET_VARIABLE, SET_STACK, SET_NAMED, SET_ONE };
+
+/* How a set is spoken of. */
+struct set_face {
+	uint32_t name; /* file, site of allocation, name of the user's */
+	uint16_t type;
+	uint8_t kind;   /* enum set_kind */
+	uint64_t guard; /* group of variables: its lock, 0: none */
+};
+
+/* An atomic set. Merged sets are a tree of depth one: `root` stands for the whole. */
+struct set {
+	uint32_t root; /* itself, if it is one */
+	uint32_t handle;
+	uint32_t refs;           /* granules that belong to it */
+	uint32_t open;           /* root: units open on it */
+	uint32_t next, previous; /* ring of the sets with the same root; free list */
+	uint32_t members;        /* root: how many sets have it as their root, itself included */
+	uint32_t cached_thread, cached_unit;
+	uint32_t guarded;     /* variable: the lock set under which it was last found guarded, plus one */
+	uint64_t key;         /* by which it is found */
+	uint8_t kind;         /* enum set_kind: what it is by itself */
+	bool owned;           /* belongs to what has a pointer to it, or to a group of variables */
+	struct set_face face; /* root: of the whole */
+};
+
+/* A unit of work that is open, for one set. */
+struct open_unit {
+	uint32_t set; /* root */
+	uint32_t handle;
+	uint32_t thread;
+	uint32_t frame;         /* index; of a bracket with UNIT_BRACKET */
+	uint32_t next_in_frame; /* free list, too */
+	uint32_t next_in_set, previous_in_set;
+};
+
+#define UNIT_BRACKET 0x80000000u
+
+struct frame {
+	uint32_t function;
+	uint32_t context;
+	uint64_t receiver;
+	uint32_t units;   /* open units that are this call */
+	uint32_t objects; /* number of stack objects below it */
+	uint32_t floor;   /* the thread's, when it was entered */
+	bool start;       /* main, or what a thread began with */
+};
+
+/* Something that is a unit by itself, opened and closed by operations, not calls. */
+struct bracket {
+	uint32_t depth; /* frames open when it began */
+	uint32_t context;
+	uint32_t units;
+	uint32_t rule;
+	uint64_t name;
+};
+
+struct held_lock {
+	uint64_t address;
+	uint32_t count;
+};
+
+struct thread {
+	bool started;
+	struct frame *frames;
+	uint32_t depth, frame_room;
+	uint32_t floor; /* frames below are no units: an iteration above them is */
+	struct bracket *brackets;
+	uint32_t bracket_count, bracket_room;
+	struct map open;   /* set to open unit */
+	uint64_t *objects; /* addresses of stack objects */
+	uint32_t object_count, object_room;
+	struct held_lock *held;
+	uint32_t held_count, held_room;
+	uint32_t locks; /* lock set, unless dirty */
+	bool locks_dirty;
+	struct map semaphores; /* waits less posts, plus one */
+};
+
+struct context {
+	uint32_t parent, function;
+};
+
+struct model {
+	struct trace *trace;
+	struct model_options options;
+	struct model_sink sink;
+	uint64_t time;
+
+	struct place *places;
+	uint64_t place_count;
+	struct routine *routines;
+	uint64_t routine_count;
+	struct nametable types, files, pointers, names; /* numbers less one */
+	struct map owners;          /* type that has a pointer, type it leads to: seen in some site */
+	struct map reach;           /* memory of set_reaches */
+	struct map shared_pointers; /* pointer members that lead from several owners to one object */
+	struct map variables;       /* hash of a name to a variable of this name, plus one */
+	uint32_t modules_seen;
+
+	struct memory memory;
+	struct set *sets;
+	uint32_t set_count, set_room, set_free;
+	struct map instances; /* address or name to set */
+	struct map handles;   /* sink's handle to set */
+	uint32_t everything;  /* the set of --sets=one */
+
+	struct thread *threads;
+	uint32_t thread_count, live_threads;
+	struct open_unit *units;
+	uint32_t unit_count, unit_room, unit_free;
+	struct context *contexts;
+	uint32_t context_count, context_room;
+	struct map context_children;
+
+	uint64_t *lock_words; /* lock sets: count, then addresses, one after the other */
+	uint64_t lock_length, lock_room;
+	uint64_t *lock_sets; /* where each begins */
+	uint32_t lock_set_count, lock_set_room;
+	struct map lock_hashes;
+	struct map lock_sites; /* lock's address to a site that took it */
+	struct map signals;    /* semaphores that somebody posts without having waited */
+
+	struct model_stats stats;
+};
+
+/* places.c */
+struct place *place_of(struct model *model, uint32_t site);
+struct routine *routine_of(struct model *model, uint32_t function);
+void places_release(struct model *model);
+/* Does a chain of pointer members lead from one type to the other? 0 as `to`: to a plain block. */
+bool place_reaches(struct model *model, uint16_t from, uint16_t to);
+uint32_t place_file(struct model *model, const char *file);
+
+/* sets.c */
+void sets_init(struct model *model);
+void sets_release(struct model *model);
+static inline uint32_t set_root(const struct model *model, uint32_t set)
+{
+	return model->sets[set].root;
+}
+/* The root of the set that the granule belongs to, found or made. */
+uint32_t set_of_access(struct model *model, struct thread *thread, struct granule *granule, uint64_t address,
+		       const struct place *place, bool writes);
+/* Of the object that a receiver points to; 0 if it has none yet and `make` is not set. */
+uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, bool make);
+/* The bytes stop being what they were: a block is allocated, freed, goes out of scope. */
+void set_forget(struct model *model, uint64_t start, uint64_t size);
+void set_unit_gone(struct model *model, uint32_t set);
+
+/* units.c */
+void units_release(struct model *model);
+struct thread *unit_thread(struct model *model, uint32_t index);
+void unit_enter(struct model *model, uint32_t thread, uint32_t function, uint64_t receiver);
+void unit_exit(struct model *model, uint32_t thread, uint32_t frames);
+/* The open unit of the thread for this set (a root); MODEL_NO_UNIT: the access stands alone. */
+uint32_t unit_of_access(struct model *model, uint32_t thread, uint32_t set);
+/* What a bracket is: one that the program declares, or a critical section. */
+void unit_bracket_begin(struct model *model, uint32_t thread, uint64_t name, uint32_t rule);
+void unit_bracket_end(struct model *model, uint32_t thread, uint64_t name);
+/* The thread waited for others: whatever is open is closed, and opened anew by the next access. */
+void unit_split(struct model *model, uint32_t thread);
+/* It takes a lock, which makes loops around it synchronising ones. */
+void unit_synchronises(struct model *model, uint32_t thread);
+void unit_end(struct model *model, uint32_t unit);
+/* Both sets are roots: what is open on `from` is from now on open on `to`. */
+void unit_merge(struct model *model, uint32_t from, uint32_t to);
+uint32_t unit_context(const struct thread *thread);
+/* The frame whose code makes the access: not a getter or setter. NULL: none. */
+struct frame *unit_frame(struct model *model, struct thread *thread);
+void unit_object(struct model *model, uint32_t thread, uint64_t address, uint64_t size, uint32_t site);
+/* The frame with this stack object is a unit for the set: it walks a container with a cursor on its stack. */
+void unit_cursor_user(struct model *model, struct thread *thread, uint64_t object, uint32_t set);
+
+/* held.c */
+void held_lock(struct model *model, struct thread *thread, const struct trace_event *event, uint64_t address);
+void held_unlock(struct model *model, struct thread *thread, uint64_t address);
+uint32_t held_set(struct model *model, struct thread *thread);
+/* True if the thread waited for another one's post, not for a lock. */
+bool held_semaphore_wait(struct model *model, struct thread *thread, uint64_t address);
+void held_semaphore_post(struct model *model, struct thread *thread, uint64_t address);
+void held_release(struct model *model);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "model/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void memory_init(struct memory *memory)
+{
+	*memory = (struct memory){0};
+	/* Number 0 stands for none. */
+	memory_parts_new(memory);
+	memory->block_count = memory->block_room = 1;
+	memory->blocks = mem_zalloc(1, sizeof(*memory->blocks));
+}
+
+void memory_release(struct memory *memory)
+{
+	for (uint32_t i = 0; i < memory->chunk_count; i++)
+		munmap(memory->chunks[i], sizeof(**memory->chunks));
+	free(memory->chunks);
+	free(memory->parts);
+	free(memory->blocks);
+	map_release(&memory->numbers);
+}
+
+struct memory_chunk *memory_chunk_slow(struct memory *memory, uint64_t number, bool make)
+{
+	uint32_t index = map_get(&memory->numbers, number);
+
+	if (!index) {
+		if (!make)
+			return NULL;
+		if (memory->chunk_count == memory->chunk_room) {
+			memory->chunk_room = memory->chunk_room ? memory->chunk_room * 2 : 64;
+			memory->chunks =
+				mem_resize(memory->chunks, memory->chunk_room, sizeof(*memory->chunks));
+		}
+		/* Zero pages that cost nothing until something is stored in them. */
+		struct memory_chunk *chunk = mmap(NULL, sizeof(*chunk), PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (chunk == MAP_FAILED)
+			chunk = mem_alloc(SIZE_MAX); /* says that memory is out */
+		chunk->number = number;
+		memory->chunks[memory->chunk_count++] = chunk;
+		index = memory->chunk_count;
+		map_set(&memory->numbers, number, index);
+	}
+	return memory->cache[number % MEMORY_CACHE] = memory->chunks[index - 1];
+}
+
+void memory_block_add(struct memory *memory, uint64_t start, uint64_t size, uint32_t site,
+		      enum memory_kind kind)
+{
+	struct memory_chunk *chunk = memory_chunk(memory, start);
+	uint32_t index = memory->block_free, granule = memory_index(start);
+
+	if (chunk->blocks[granule])
+		memory_block_remove(memory, start);
+	if (index) {
+		memory->block_free = memory->blocks[index].next;
+	} else {
+		if (memory->block_count == memory->block_room) {
+			memory->block_room *= 2;
+			memory->blocks =
+				mem_resize(memory->blocks, memory->block_room, sizeof(*memory->blocks));
+		}
+		index = memory->block_count++;
+	}
+	memory->blocks[index] =
+		(struct memory_block){.start = start, .size = size, .site = site, .kind = (uint8_t)kind};
+	memory->live_blocks++;
+	chunk->blocks[granule] = index;
+	chunk->starts[granule / 64] |= 1ull << granule % 64;
+	if (size)
+		for (uint64_t n = chunk->number + 1; n <= (start + size - 1) >> MEMORY_CHUNK_SHIFT; n++)
+			memory_chunk_slow(memory, n, true)->cover = index;
+}
+
+void memory_block_remove(struct memory *memory, uint64_t start)
+{
+	struct memory_chunk *chunk = memory_chunk(memory, start);
+	uint32_t granule = memory_index(start), index = chunk->blocks[granule];
+	struct memory_block *block = &memory->blocks[index];
+
+	if (!index)
+		return;
+	chunk->blocks[granule] = 0;
+	chunk->starts[granule / 64] &= ~(1ull << granule % 64);
+	if (block->size)
+		for (uint64_t n = chunk->number + 1; n <= (start + block->size - 1) >> MEMORY_CHUNK_SHIFT;
+		     n++) {
+			struct memory_chunk *later = memory_chunk_slow(memory, n, false);
+
+			if (later && later->cover == index)
+				later->cover = 0;
+		}
+	block->next = memory->block_free;
+	memory->block_free = index;
+	memory->live_blocks--;
+}
+
+const struct memory_block *memory_block_at(struct memory *memory, uint64_t start)
+{
+	uint32_t index = memory_chunk(memory, start)->blocks[memory_index(start)];
+
+	return index && memory->blocks[index].start == start ? &memory->blocks[index] : NULL;
+}
+
+const struct memory_block *memory_block_of(struct memory *memory, uint64_t address)
+{
+	struct memory_chunk *chunk = memory_chunk(memory, address);
+	uint32_t granule = memory_index(address), word = granule / 64;
+	uint64_t bits = chunk->starts[word] & (~0ull >> (63 - granule % 64));
+	uint32_t index;
+
+	while (!bits && word)
+		bits = chunk->starts[--word];
+	index = bits ? chunk->blocks[word * 64 + 63 - (uint32_t)__builtin_clzll(bits)] : chunk->cover;
+	if (!index)
+		return NULL;
+	const struct memory_block *block = &memory->blocks[index];
+
+	return address - block->start < block->size ? block : NULL;
+}
+
+uint32_t memory_parts_new(struct memory *memory)
+{
+	uint32_t index = memory->parts_free;
+
+	if (index) {
+		memory->parts_free = memory->parts[index].next;
+	} else {
+		if (memory->parts_count == memory->parts_room) {
+			memory->parts_room = memory->parts_room ? memory->parts_room * 2 : 64;
+			memory->parts = mem_resize(memory->parts, memory->parts_room, sizeof(*memory->parts));
+		}
+		index = memory->parts_count++;
+	}
+	memset(&memory->parts[index], 0, sizeof(memory->parts[index]));
+	return index;
+}
+
+void memory_parts_free(struct memory *memory, uint32_t parts)
+{
+	memory->parts[parts].next = memory->parts_free;
+	memory->parts_free = parts;
+}

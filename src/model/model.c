@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Events, one after the other, and what each means to the parts of the model. */
+#include "model/inside.h"
+
+#include <string.h>
+
+struct model *model_new(struct trace *trace, const struct model_options *options,
+			const struct model_sink *sink)
+{
+	struct model *model = mem_zalloc(1, sizeof(*model));
+
+	model->trace = trace;
+	model->options = *options;
+	model->sink = *sink;
+	memory_init(&model->memory);
+	sets_init(model);
+	return model;
+}
+
+void model_free(struct model *model)
+{
+	if (!model)
+		return;
+	held_release(model);
+	units_release(model);
+	sets_release(model);
+	places_release(model);
+	memory_release(&model->memory);
+	free(model);
+}
+
+uint64_t model_time(const struct model *model)
+{
+	return model->time;
+}
+
+void model_stats(const struct model *model, struct model_stats *stats)
+{
+	*stats = model->stats;
+	stats->events = model->time;
+	stats->contexts = model->context_count;
+	stats->blocks = model->memory.live_blocks;
+}
+
+/* Who accesses, for the sink. */
+struct accessor {
+	uint32_t unit; /* MODEL_NO_UNIT: alone */
+	struct model_unit alone;
+	struct model_access tag;
+	bool reads, writes;
+};
+
+static void access_location(struct model *model, const struct accessor *who, uint32_t location)
+{
+	const struct model_sink *sink = &model->sink;
+
+	if (who->unit != MODEL_NO_UNIT) {
+		if (who->reads)
+			sink->read(sink->user, who->unit, location, &who->tag);
+		if (who->writes)
+			sink->write(sink->user, who->unit, location, &who->tag);
+	} else if (who->writes) {
+		/* Read and written in one stroke: two accesses of one unit. */
+		if (who->reads) {
+			uint32_t unit = sink->unit_begin(sink->user, &who->alone);
+
+			sink->read(sink->user, unit, location, &who->tag);
+			sink->write(sink->user, unit, location, &who->tag);
+			sink->unit_end(sink->user, unit);
+		} else {
+			sink->unary_write(sink->user, &who->alone, location, &who->tag);
+		}
+	} else {
+		sink->unary_read(sink->user, &who->alone, location, &who->tag);
+	}
+}
+
+static uint32_t new_location(struct model *model)
+{
+	model->stats.locations++;
+	return model->sink.location_new(model->sink.user);
+}
+
+/* Bytes of a granule that were not always accessed together. */
+static void access_parts(struct model *model, struct granule *granule, uint8_t mask,
+			 const struct accessor *who)
+{
+	struct memory_parts *parts;
+	unsigned count = 0;
+
+	if (!granule->parts) {
+		uint32_t index = memory_parts_new(&model->memory);
+
+		parts = &model->memory.parts[index];
+		parts->locations[0] = granule->location;
+		parts->masks[0] = granule->mask;
+		granule->parts = index;
+		granule->mask = 0xff;
+	}
+	parts = &model->memory.parts[granule->parts];
+	while (count < 8 && parts->masks[count])
+		count++;
+	for (unsigned i = 0, known = count; i < known && mask; i++) {
+		uint8_t common = parts->masks[i] & mask;
+
+		if (!common)
+			continue;
+		if (common != parts->masks[i]) {
+			/* The others keep the past that they had in common. */
+			model->stats.locations++;
+			parts->locations[count] =
+				model->sink.location_split(model->sink.user, parts->locations[i]);
+			parts->masks[count++] = (uint8_t)(parts->masks[i] & ~common);
+			parts->masks[i] = common;
+		}
+		mask &= (uint8_t)~common;
+		access_location(model, who, parts->locations[i]);
+	}
+	if (mask) {
+		parts->locations[count] = new_location(model);
+		parts->masks[count] = mask;
+		access_location(model, who, parts->locations[count]);
+	}
+}
+
+static void access_granule(struct model *model, struct granule *granule, uint8_t mask,
+			   const struct accessor *who)
+{
+	if (__builtin_expect(granule->mask == mask && !granule->parts, 1)) {
+		access_location(model, who, granule->location);
+	} else if (!granule->mask) {
+		granule->location = new_location(model);
+		granule->mask = mask;
+		access_location(model, who, granule->location);
+	} else {
+		access_parts(model, granule, mask, who);
+	}
+}
+
+static void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uint64_t address,
+			 uint64_t size, bool reads, bool writes)
+{
+	struct thread *thread = unit_thread(model, thread_index);
+	struct place *place = place_of(model, site);
+	struct accessor who = {.reads = reads, .writes = writes};
+
+	if (place->left_out || !size) {
+		model->stats.left_out++;
+		return;
+	}
+	model->stats.accesses++;
+	who.tag = (struct model_access){
+		.site = site,
+		.context = unit_context(thread),
+		.locks = held_set(model, thread),
+		.op = reads && writes ? MODEL_UPDATE
+		      : writes        ? MODEL_WRITE
+				      : MODEL_READ,
+		.time = model->time,
+		.address = address,
+	};
+	for (uint64_t end = address + size, at = address; at < end;) {
+		uint64_t next = (at | 7) + 1, stop = next < end ? next : end;
+		uint8_t mask = (uint8_t)(((1u << (stop - at)) - 1) << (at & 7));
+		struct memory_chunk *chunk = memory_chunk(&model->memory, at);
+		struct granule *granule = &chunk->granules[memory_index(at)];
+		uint32_t root = set_of_access(model, thread, granule, at, place, writes);
+
+		who.unit = unit_of_access(model, thread_index, root);
+		if (who.unit == MODEL_NO_UNIT)
+			who.alone = (struct model_unit){
+				.thread = thread_index,
+				.context = who.tag.context,
+				.rule = MODEL_RULE_NONE,
+				.set = model->sets[root].handle,
+				.begin = model->time,
+			};
+		access_granule(model, granule, mask, &who);
+		at = stop;
+	}
+}
+
+static void access_event(struct model *model, const struct trace_event *event)
+{
+	switch (event->access) {
+	case ATOMSAN_OBJECT:
+		unit_object(model, event->thread, event->address, event->value, event->site);
+		break;
+	case ATOMSAN_UPDATE:
+		access_bytes(model, event->thread, event->site, event->address, event->value, true, true);
+		break;
+	case ATOMSAN_WRITE:
+		access_bytes(model, event->thread, event->site, event->address, event->value, false, true);
+		break;
+	default:
+		access_bytes(model, event->thread, event->site, event->address, event->value, true, false);
+	}
+}
+
+/* From taking the first lock to giving up the last. */
+static void section_begin(struct model *model, const struct trace_event *event, struct thread *thread)
+{
+	if (model->options.units == MODEL_UNITS_SECTIONS && thread->held_count == 1 &&
+	    thread->held[0].count == 1)
+		unit_bracket_begin(model, event->thread, UINT64_MAX, MODEL_RULE_SECTION);
+}
+
+static void section_end(struct model *model, const struct trace_event *event, struct thread *thread)
+{
+	if (model->options.units == MODEL_UNITS_SECTIONS && !thread->held_count)
+		unit_bracket_end(model, event->thread, UINT64_MAX);
+}
+
+static void waited(struct model *model, const struct trace_event *event)
+{
+	if (!model->options.keep_units_at_waits)
+		unit_split(model, event->thread);
+}
+
+static void atomic_event(struct model *model, const struct trace_event *event)
+{
+	struct trace_site site;
+	uint64_t size = 8;
+
+	if (!model->options.atomics)
+		return;
+	if (event->site != TRACE_NO_SITE && trace_site(model->trace, event->site, &site, NULL) >= 0 &&
+	    site.size)
+		size = site.size;
+	access_bytes(model, event->thread, event->site, event->address, size,
+		     event->op != TRACE_OP_ATOMIC_STORE,
+		     event->op == TRACE_OP_ATOMIC_STORE || event->op == TRACE_OP_ATOMIC_RMW);
+}
+
+static void forget_block(struct model *model, uint64_t start)
+{
+	const struct memory_block *block = memory_block_at(&model->memory, start);
+
+	if (!block)
+		return;
+	set_forget(model, start, block->size);
+	memory_block_remove(&model->memory, start);
+}
+
+static void op_event(struct model *model, const struct trace_event *event)
+{
+	struct thread *thread = unit_thread(model, event->thread);
+
+	switch (event->op) {
+	case TRACE_OP_START:
+		model->live_threads++;
+		thread->started = true;
+		break;
+	case TRACE_OP_END:
+		unit_exit(model, event->thread, UINT32_MAX);
+		if (thread->started)
+			model->live_threads--;
+		thread->started = false;
+		break;
+	case TRACE_OP_JOIN:
+	case TRACE_OP_BARRIER_LEAVE:
+		waited(model, event);
+		break;
+	case TRACE_OP_LOCK:
+	case TRACE_OP_RDLOCK:
+		held_lock(model, thread, event, event->address);
+		unit_synchronises(model, event->thread);
+		section_begin(model, event, thread);
+		break;
+	case TRACE_OP_UNLOCK:
+		held_unlock(model, thread, event->address);
+		section_end(model, event, thread);
+		break;
+	case TRACE_OP_WAIT:
+		held_unlock(model, thread, event->value);
+		section_end(model, event, thread);
+		waited(model, event);
+		break;
+	case TRACE_OP_WAKE:
+		held_lock(model, thread, event, event->value);
+		section_begin(model, event, thread);
+		break;
+	case TRACE_OP_SEM_WAIT:
+		if (held_semaphore_wait(model, thread, event->address))
+			waited(model, event);
+		else
+			unit_synchronises(model, event->thread);
+		break;
+	case TRACE_OP_SEM_POST:
+		held_semaphore_post(model, thread, event->address);
+		break;
+	case TRACE_OP_ATOMIC_LOAD:
+	case TRACE_OP_ATOMIC_STORE:
+	case TRACE_OP_ATOMIC_RMW:
+	case TRACE_OP_ATOMIC_FAILED:
+		atomic_event(model, event);
+		break;
+	case TRACE_OP_ALLOC:
+		forget_block(model, event->address);
+		set_forget(model, event->address, event->value);
+		if (event->value)
+			memory_block_add(&model->memory, event->address, event->value, event->site,
+					 MEMORY_HEAP);
+		break;
+	case TRACE_OP_FREE:
+		forget_block(model, event->address);
+		break;
+	case TRACE_OP_UNMAP:
+		set_forget(model, event->address, event->value);
+		break;
+	case TRACE_OP_UNIT_BEGIN:
+		unit_bracket_begin(model, event->thread, event->address, MODEL_RULE_DECLARED);
+		break;
+	case TRACE_OP_UNIT_END:
+		unit_bracket_end(model, event->thread, event->address);
+		break;
+	}
+	if (model->sink.op)
+		model->sink.op(model->sink.user, event, model->time);
+}
+
+void model_event(struct model *model, const struct trace_event *event)
+{
+	model->time++;
+	switch (event->kind) {
+	case TRACE_ACCESS:
+		access_event(model, event);
+		break;
+	case TRACE_ENTER:
+		unit_enter(model, event->thread, event->function, event->address);
+		break;
+	case TRACE_EXIT:
+		unit_exit(model, event->thread, event->frames);
+		break;
+	case TRACE_OP:
+		op_event(model, event);
+		break;
+	}
+}
+
+void model_finish(struct model *model)
+{
+	for (uint32_t i = 0; i < model->thread_count; i++) {
+		struct thread *thread = &model->threads[i];
+
+		unit_split(model, i);
+		unit_exit(model, i, thread->depth);
+		thread->bracket_count = 0;
+	}
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What sets, variables and locks are called in reports. */
+#include "model/inside.h"
+#include "trace/describe.h"
+
+#include <inttypes.h>
+
+static const char *const rules[] = {
+#define X(name, text) [MODEL_RULE_##name] = text,
+	MODEL_RULES(X)
+#undef X
+};
+
+const char *model_rule_text(uint32_t rule)
+{
+	return rule < sizeof(rules) / sizeof(*rules) ? rules[rule] : "?";
+}
+
+/* A variable by its address: "counter", or "table+24" for a byte in the middle of it. */
+static char *by_address(const struct model *model, uint64_t address)
+{
+	const char *std = trace_std_name(model->trace, TRACE_STD_VARIABLES, address);
+	struct trace_variable variable;
+
+	if (std)
+		return mem_text(std);
+	if (!trace_variable_at(model->trace, address, &variable) || !variable.name)
+		return NULL;
+	if (address == variable.address)
+		return mem_text(variable.name);
+	return mem_textf("%s+%" PRIu64, variable.name, address - variable.address);
+}
+
+static char *block_name(const struct model *model, uint32_t site, bool stack)
+{
+	struct trace_site s;
+
+	if (site == TRACE_NO_SITE || trace_site(model->trace, site, &s, NULL) < 0 || !s.function)
+		return mem_text(stack ? "an object on the stack" : "a block");
+	if (stack && s.base)
+		return mem_textf("%s of %s", s.base, s.function);
+	return mem_textf("block of %s", s.function);
+}
+
+char *model_set_name(const struct model *model, uint32_t handle)
+{
+	uint32_t index = map_get(&model->handles, handle);
+
+	if (!index)
+		return mem_text("?");
+	const struct set_face *face = &model->sets[model->sets[index].root].face;
+
+	switch (face->kind) {
+	case SET_FILE:
+	case SET_VARIABLE:
+		return mem_textf("globals of %s",
+				 face->name ? nametable_name(&model->files, face->name - 1) : "?");
+	case SET_BLOCK:
+	case SET_STACK:
+		return block_name(model, face->name, face->kind == SET_STACK);
+	case SET_NAMED:
+		return mem_text(face->name ? nametable_name(&model->names, face->name - 1) : "?");
+	case SET_ONE:
+		return mem_text("everything");
+	default:
+		return mem_text(face->type ? nametable_name(&model->types, face->type - 1u) : "?");
+	}
+}
+
+char *model_variable_name(const struct model *model, const struct model_access *access)
+{
+	const struct memory_block *block;
+	struct trace_site site;
+	char *name;
+
+	/* The memory is looked up, not changed. */
+	struct memory *memory = (struct memory *)&model->memory;
+
+	if (access->site != TRACE_NO_SITE && trace_site(model->trace, access->site, &site, NULL) >= 0) {
+		if (site.type && site.member)
+			return describe_variable(&site);
+		if ((name = by_address(model, access->address)))
+			return name;
+		block = memory_block_of(memory, access->address);
+		if (block)
+			return block_name(model, block->site, block->kind == MEMORY_STACK);
+		name = describe_variable(&site);
+		if (name)
+			return name;
+	}
+	name = by_address(model, access->address);
+	return name ? name : mem_textf("%#" PRIx64, access->address);
+}
+
+char *model_lock_name(const struct model *model, uint64_t address)
+{
+	const char *std = trace_std_name(model->trace, TRACE_STD_LOCKS, address);
+	struct memory *memory = (struct memory *)&model->memory;
+	const struct memory_block *block;
+	uint32_t index;
+	char *name;
+
+	if (std)
+		return mem_text(std);
+	if ((name = by_address(model, address)))
+		return name;
+	block = memory_block_of(memory, address);
+	if (block && (index = map_get(&model->instances, block->start)) && model->sets[index].face.type)
+		return mem_textf("lock of %s at %#" PRIx64,
+				 nametable_name(&model->types, model->sets[index].face.type - 1u),
+				 block->start);
+	return mem_textf("lock %#" PRIx64, address);
+}

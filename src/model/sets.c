@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Atomic sets. A struct instance is one, with what is nested in it by value; so
+ * is a block without a struct type, and so is a group of variables of one file
+ * that the same lock guards. Sets merge when the run shows that one belongs to
+ * the other:
+ *
+ *   - an object is reached through a pointer member of the receiver: owned;
+ *   - it is reached from there over further pointers (list nodes);
+ *   - it is reached through a pointer variable of the file;
+ *   - a larger struct turns out to contain it;
+ *   - a variable is used under another lock, or none, as well.
+ *
+ * An object that is reached from a second owner is shared, not owned: the
+ * pointer member that led there merges no more.
+ */
+#include "model/inside.h"
+#include "model/spec.h"
+
+#include <string.h>
+
+/* Keys of what is not found by an address. */
+#define KEY_GROUP (2ull << 62)
+#define KEY_NAME (3ull << 62)
+
+static uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name)
+{
+	uint32_t index = model->set_free;
+
+	if (index) {
+		model->set_free = model->sets[index].next;
+	} else {
+		if (model->set_count == model->set_room) {
+			model->set_room = model->set_room ? model->set_room * 2 : 256;
+			model->sets = mem_resize(model->sets, model->set_room, sizeof(*model->sets));
+		}
+		index = model->set_count++;
+	}
+	struct set *set = &model->sets[index];
+
+	*set = (struct set){.root = index,
+			    .handle = model->sink.set_new(model->sink.user),
+			    .next = index,
+			    .previous = index,
+			    .members = 1,
+			    .key = key,
+			    .kind = (uint8_t)kind,
+			    .face = {.name = name, .type = type, .kind = (uint8_t)kind}};
+	map_set(&model->handles, set->handle, index);
+	if (key)
+		map_set(&model->instances, key, index);
+	model->stats.sets++;
+	return index;
+}
+
+void sets_init(struct model *model)
+{
+	model->set_room = 256;
+	model->sets = mem_zalloc(model->set_room, sizeof(*model->sets));
+	model->set_count = 1;
+	if (model->options.sets == MODEL_SETS_ONE)
+		model->everything = set_new(model, SET_ONE, 0, 0, 0);
+}
+
+void sets_release(struct model *model)
+{
+	free(model->sets);
+	map_release(&model->instances);
+	map_release(&model->handles);
+}
+
+static void unlink_key(struct model *model, uint32_t index)
+{
+	struct set *set = &model->sets[index];
+
+	if (set->key && map_get(&model->instances, set->key) == index)
+		map_remove(&model->instances, set->key);
+	set->key = 0;
+}
+
+static void free_root_if_idle(struct model *model, uint32_t root)
+{
+	struct set *set = &model->sets[root];
+
+	if (set->refs || set->open || set->members > 1 || set->kind >= SET_NAMED || set->kind == SET_FILE)
+		return;
+	unlink_key(model, root);
+	map_remove(&model->handles, set->handle);
+	model->sink.set_free(model->sink.user, set->handle);
+	set->next = model->set_free;
+	model->set_free = root;
+}
+
+/* A granule leaves the set. */
+static void unreference(struct model *model, uint32_t index)
+{
+	struct set *set = &model->sets[index];
+	uint32_t root = set->root;
+
+	if (--set->refs)
+		return;
+	if (root != index) {
+		unlink_key(model, index);
+		model->sets[set->previous].next = set->next;
+		model->sets[set->next].previous = set->previous;
+		model->sets[root].members--;
+		set->next = model->set_free;
+		model->set_free = index;
+	} else if (set->kind != SET_VARIABLE) {
+		/* The object is gone, whatever else has become part of its set. */
+		unlink_key(model, index);
+	}
+	free_root_if_idle(model, root);
+}
+
+void set_unit_gone(struct model *model, uint32_t set)
+{
+	free_root_if_idle(model, set);
+}
+
+/* The two roots become one, which keeps the name of `owner`. */
+static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
+{
+	uint32_t from = object, to = owner;
+
+	if (object == owner)
+		return owner;
+	struct set_face face = model->sets[owner].face;
+
+	/* The smaller one is moved, whichever that is. */
+	if (model->sets[from].members > model->sets[to].members) {
+		from = owner;
+		to = object;
+	}
+	model->sets[to].face = face;
+	unit_merge(model, from, to);
+
+	uint32_t member = from;
+
+	do {
+		model->sets[member].root = to;
+		member = model->sets[member].next;
+	} while (member != from);
+	/* Two rings become one. */
+	uint32_t after_from = model->sets[from].next, after_to = model->sets[to].next;
+
+	model->sets[from].next = after_to;
+	model->sets[after_to].previous = from;
+	model->sets[to].next = after_from;
+	model->sets[after_from].previous = to;
+	model->sets[to].members += model->sets[from].members;
+	map_remove(&model->handles, model->sets[from].handle);
+	model->sink.set_merge(model->sink.user, model->sets[from].handle, model->sets[to].handle);
+	model->stats.merges++;
+	return to;
+}
+
+static uint32_t find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type,
+			    uint32_t name)
+{
+	uint32_t index = map_get(&model->instances, key);
+
+	return index ? index : set_new(model, kind, key, type, name);
+}
+
+/* Where the struct instance of a typed access begins. */
+static uint64_t instance_of(uint64_t address, const struct place *place, uint64_t start, uint64_t size,
+			    uint64_t element)
+{
+	if (!place->type_size)
+		return start ? start : address & ~7ull;
+	if (start) {
+		/* A block that has room for one is one, whatever hangs behind it. */
+		if (size < 2ull * place->type_size && size >= place->type_size)
+			return start;
+		uint64_t step = element ? element : place->type_size;
+		uint64_t in_array = start + (address - start) / step * step;
+
+		if (place->flags & ATOMSAN_SITE_ARRAY || in_array + place->offset == address ||
+		    (element && element >= place->type_size))
+			return in_array;
+	}
+	/* Of an array's element only the first one's offset is known. */
+	return address - place->offset > address ? address & ~7ull : address - place->offset;
+}
+
+/* The set that the bytes belong to by themselves, and not by merging. */
+static uint32_t natural_set(struct model *model, uint64_t address, const struct place *place)
+{
+	const struct spec *spec = model->options.spec;
+	const struct memory_block *block = memory_block_of(&model->memory, address);
+	struct trace_variable variable;
+	uint64_t base;
+	const char *word;
+
+	if (block) {
+		base = instance_of(address, place, block->start, block->size, 0);
+		if (place->named_set)
+			return find_or_new(model, SET_NAMED,
+					   KEY_NAME | (uint64_t)place->named_set << 48 | base, place->type,
+					   place->named_set);
+		return find_or_new(model,
+				   place->type_size              ? SET_INSTANCE
+				   : block->kind == MEMORY_STACK ? SET_STACK
+								 : SET_BLOCK,
+				   base, place->type_size ? place->type : 0, block->site);
+	}
+	if (trace_variable_at(model->trace, address, &variable)) {
+		bool structured = variable.type && *variable.type;
+
+		if (spec && (word = spec_variable_set(spec, variable.name, variable.file))) {
+			uint32_t name = nametable_number(&model->names, word, strlen(word)) + 1;
+
+			return find_or_new(model, SET_NAMED, KEY_NAME | name, 0, name);
+		}
+		base = structured
+			       ? instance_of(address, place, variable.address, variable.size,
+					     variable.flags & ATOMSAN_VARIABLE_ARRAY ? variable.element_size
+										     : variable.size)
+			       : variable.address;
+		if (place->named_set)
+			return find_or_new(model, SET_NAMED,
+					   KEY_NAME | (uint64_t)place->named_set << 48 | base, place->type,
+					   place->named_set);
+		uint16_t type = structured ? (uint16_t)(nametable_number(&model->types, variable.type,
+									 strlen(variable.type)) +
+							1)
+					   : 0;
+
+		return find_or_new(model, structured ? SET_INSTANCE : SET_VARIABLE, base, type,
+				   place_file(model, variable.file));
+	}
+	base = instance_of(address, place, 0, 0, 0);
+	return find_or_new(model, place->type_size ? SET_INSTANCE : SET_BLOCK, base,
+			   place->type_size ? place->type : 0, 0);
+}
+
+/* Sets that the user merges. */
+static uint32_t apply_merge(struct model *model, uint32_t index, uint32_t name)
+{
+	uint32_t group = find_or_new(model, SET_NAMED, KEY_NAME | name, 0, name);
+
+	return merge(model, set_root(model, index), set_root(model, group));
+}
+
+static void assign(struct model *model, struct granule *granule, uint64_t address, const struct place *place)
+{
+	const struct spec *spec = model->options.spec;
+	uint32_t index = natural_set(model, address, place);
+	struct trace_variable variable;
+	const char *word;
+
+	granule->set = index;
+	granule->type = place->type;
+	model->sets[index].refs++;
+	memory_chunk(&model->memory, address)->used++;
+	if (place->merged)
+		apply_merge(model, index, place->merged);
+	if (spec && model->sets[index].kind == SET_VARIABLE &&
+	    trace_variable_at(model->trace, address, &variable) &&
+	    (word = spec_variable_merge(spec, variable.name, variable.file)))
+		apply_merge(model, index, nametable_number(&model->names, word, strlen(word)) + 1);
+}
+
+static void forget_granule(struct model *model, struct memory_chunk *chunk, struct granule *granule)
+{
+	if (granule->parts) {
+		struct memory_parts *parts = &model->memory.parts[granule->parts];
+
+		for (unsigned i = 0; i < 8 && parts->masks[i]; i++) {
+			model->sink.location_free(model->sink.user, parts->locations[i]);
+			model->stats.locations--;
+		}
+		memory_parts_free(&model->memory, granule->parts);
+	} else if (granule->mask) {
+		model->sink.location_free(model->sink.user, granule->location);
+		model->stats.locations--;
+	}
+	if (granule->set) {
+		uint32_t index = granule->set;
+
+		chunk->used--;
+		memset(granule, 0, sizeof(*granule));
+		unreference(model, index);
+	} else {
+		memset(granule, 0, sizeof(*granule));
+	}
+}
+
+void set_forget(struct model *model, uint64_t start, uint64_t size)
+{
+	uint64_t address = start & ~7ull, end = start + size;
+
+	while (address < end) {
+		uint64_t number = address >> MEMORY_CHUNK_SHIFT, next = (number + 1) << MEMORY_CHUNK_SHIFT;
+		struct memory_chunk *chunk = memory_chunk_slow(&model->memory, number, false);
+
+		if (chunk && chunk->used) {
+			uint64_t stop = end < next ? end : next;
+
+			for (; address < stop && chunk->used; address += 8) {
+				struct granule *granule = &chunk->granules[memory_index(address)];
+
+				if (granule->set)
+					forget_granule(model, chunk, granule);
+			}
+		}
+		address = next;
+	}
+	/* An object that has members of others and no granule of its own. */
+	uint32_t index = map_get(&model->instances, start);
+
+	if (index && !model->sets[index].refs)
+		unlink_key(model, index);
+}
+
+uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, bool make)
+{
+	uint32_t index = map_get(&model->instances, receiver);
+	const struct memory_block *block;
+	struct trace_variable variable;
+	struct memory_chunk *chunk;
+
+	if (index)
+		return set_root(model, index);
+	chunk = memory_chunk_slow(&model->memory, receiver >> MEMORY_CHUNK_SHIFT, false);
+	if (chunk && chunk->granules[memory_index(receiver)].set)
+		return set_root(model, chunk->granules[memory_index(receiver)].set);
+	/* A pointer into the middle of something: nested by value. */
+	block = chunk ? memory_block_of(&model->memory, receiver) : NULL;
+	if (block && (index = map_get(&model->instances, block->start)) &&
+	    model->sets[index].kind == SET_INSTANCE && model->sets[set_root(model, index)].face.type != type)
+		return set_root(model, index);
+	if (!block && trace_variable_at(model->trace, receiver, &variable) &&
+	    !(variable.flags & ATOMSAN_VARIABLE_ARRAY) &&
+	    (index = map_get(&model->instances, variable.address)))
+		return set_root(model, index);
+	return make ? set_new(model, SET_INSTANCE, receiver, type, 0) : 0;
+}
+
+/* An object is reached from an owner: through a pointer of its own, or over others. */
+static void own(struct model *model, uint32_t object_index, uint32_t owner_root, const struct place *place)
+{
+	struct set *object = &model->sets[object_index];
+
+	if (object->root == owner_root)
+		return;
+	if (object->owned && !place->owned) {
+		/* It has an owner already. Two ways to one object: the pointer only refers to it. */
+		if (place->through)
+			map_set(&model->shared_pointers, place->through, 1);
+		return;
+	}
+	/* Variables own by name, and are not owned. */
+	if (object->kind == SET_VARIABLE || object->kind == SET_FILE || object->kind >= SET_NAMED)
+		return;
+	object->owned = true;
+	merge(model, object->root, owner_root);
+}
+
+static void find_owner(struct model *model, struct thread *thread, uint32_t index, uint64_t address,
+		       const struct place *place)
+{
+	struct frame *frame = unit_frame(model, thread);
+	struct routine *routine = frame ? routine_of(model, frame->function) : NULL;
+	const struct memory_block *block;
+
+	if (place->not_owned || (!place->owned && map_get(&model->shared_pointers, place->through)))
+		return;
+	if (place->global) {
+		uint32_t pointer = map_get(&model->instances, place->global);
+
+		if (pointer)
+			own(model, index, set_root(model, pointer), place);
+		return;
+	}
+	if (!frame || !frame->receiver || !routine->receiver_type)
+		return;
+	bool direct = place->holder == routine->receiver_type;
+
+	if (!direct && (model->sets[index].owned || frame->receiver == address - place->offset ||
+			!place_reaches(model, routine->receiver_type, place->type_size ? place->type : 0)))
+		return;
+	block = memory_block_of(&model->memory, frame->receiver);
+	if (block && block->kind == MEMORY_STACK) {
+		/* A cursor on somebody's stack: its user works on the container. */
+		unit_cursor_user(model, thread, block->start, set_root(model, index));
+		return;
+	}
+	own(model, index, set_of_receiver(model, frame->receiver, routine->receiver_type, true), place);
+}
+
+/*
+ * Variables of a file that one lock guards are a group. A variable joins one
+ * when it is first written while there are several threads: what is only read
+ * then is configuration, and belongs to no invariant. One that is used under a
+ * lock of another group, or under none, as well, makes one group of both.
+ */
+static void find_guard(struct model *model, struct thread *thread, uint32_t index, bool writes)
+{
+	struct set *set = &model->sets[index];
+	uint32_t locks = held_set(model, thread), file = set->face.name;
+	uint64_t guard = thread->held_count ? thread->held[thread->held_count - 1].address : 0;
+
+	if (set->guarded == locks + 1 || (!set->owned && !writes))
+		return;
+	set->guarded = locks + 1;
+	if (set->owned && model->sets[set->root].face.guard)
+		for (uint32_t i = 0; i < thread->held_count; i++)
+			if (thread->held[i].address == model->sets[set->root].face.guard)
+				return;
+	if (set->owned && !guard && !model->sets[set->root].face.guard)
+		return;
+	set->owned = true;
+
+	uint64_t key = KEY_GROUP | map_hash(guard + file * 0x9e3779b97f4a7c15ull) >> 2;
+	uint32_t group = map_get(&model->instances, key);
+
+	if (!group) {
+		group = set_new(model, SET_FILE, key, 0, file);
+		model->sets[group].face.guard = guard;
+	}
+	merge(model, set_root(model, index), set_root(model, group));
+}
+
+uint32_t set_of_access(struct model *model, struct thread *thread, struct granule *granule, uint64_t address,
+		       const struct place *place, bool writes)
+{
+	uint32_t index = granule->set;
+
+	if (model->everything)
+		return model->everything;
+	if (!index) {
+		assign(model, granule, address, place);
+	} else if (place->type_size && place->type != granule->type) {
+		uint32_t other = natural_set(model, address, place);
+
+		if (!granule->type && other != index) {
+			/* Cleared as plain memory, used as a struct now: it was nobody's before. */
+			forget_granule(model, memory_chunk(&model->memory, address), granule);
+			assign(model, granule, address, place);
+		} else {
+			/* One struct lies in the other. */
+			if (set_root(model, other) != set_root(model, index))
+				merge(model, set_root(model, index), set_root(model, other));
+			granule->type = place->type;
+		}
+	}
+	index = granule->set;
+	if (model->sets[index].kind == SET_VARIABLE) {
+		if (model->live_threads > 1)
+			find_guard(model, thread, index, writes);
+	} else if (place->leads) {
+		find_owner(model, thread, index, address, place);
+	}
+	return set_root(model, index);
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Units of work: the functions that a thread has open, and which of them an
+ * access belongs to. An access to a set belongs to the top-most open call that
+ * is declared on the set. Declared on it is
+ *
+ *   - a function whose receiver belongs to the set;
+ *   - an external function, for the variables of its file;
+ *   - what the user declares;
+ *   - if none of these is open, the function that makes the access.
+ *
+ * No units are main, the function that a thread begins with, plain getters and
+ * setters. Where a loop takes locks in its iterations and is no walk over data
+ * (a worker, an event loop), its iterations take the place of everything around.
+ */
+#include "model/inside.h"
+#include "model/spec.h"
+
+#include <string.h>
+
+struct thread *unit_thread(struct model *model, uint32_t index)
+{
+	if (index >= model->thread_count) {
+		uint32_t count = model->thread_count ? model->thread_count : 8;
+
+		while (count <= index)
+			count *= 2;
+		model->threads = mem_resize(model->threads, count, sizeof(*model->threads));
+		memset(model->threads + model->thread_count, 0,
+		       (count - model->thread_count) * sizeof(*model->threads));
+		model->thread_count = count;
+	}
+	return &model->threads[index];
+}
+
+void units_release(struct model *model)
+{
+	for (uint32_t i = 0; i < model->thread_count; i++) {
+		free(model->threads[i].frames);
+		free(model->threads[i].brackets);
+		free(model->threads[i].objects);
+		map_release(&model->threads[i].open);
+	}
+	free(model->threads);
+	free(model->units);
+	free(model->contexts);
+	map_release(&model->context_children);
+}
+
+static uint32_t context_of(struct model *model, uint32_t parent, uint32_t function)
+{
+	uint64_t key = (uint64_t)parent << 32 | function;
+	uint32_t context = map_get(&model->context_children, key);
+
+	if (context)
+		return context;
+	if (model->context_count + 1 >= model->context_room) {
+		model->context_room = model->context_room ? model->context_room * 2 : 256;
+		model->contexts = mem_resize(model->contexts, model->context_room, sizeof(*model->contexts));
+	}
+	context = ++model->context_count;
+	model->contexts[context] = (struct context){.parent = parent, .function = function};
+	map_set(&model->context_children, key, context);
+	return context;
+}
+
+uint32_t model_context_parent(const struct model *model, uint32_t context)
+{
+	return context && context <= model->context_count ? model->contexts[context].parent : 0;
+}
+
+uint32_t model_context_function(const struct model *model, uint32_t context)
+{
+	return context && context <= model->context_count ? model->contexts[context].function : 0;
+}
+
+uint32_t unit_context(const struct thread *thread)
+{
+	return thread->depth ? thread->frames[thread->depth - 1].context : 0;
+}
+
+static uint32_t *list_of(struct thread *thread, uint32_t frame)
+{
+	return frame & UNIT_BRACKET ? &thread->brackets[frame & ~UNIT_BRACKET].units
+				    : &thread->frames[frame].units;
+}
+
+/* Takes it out of everything but its frame's list. */
+static void close_unit(struct model *model, uint32_t index)
+{
+	struct open_unit *unit = &model->units[index];
+	struct set *set = &model->sets[unit->set];
+	uint32_t root = unit->set;
+
+	model->sink.unit_end(model->sink.user, unit->handle);
+	map_remove(&model->threads[unit->thread].open, root);
+	if (unit->previous_in_set)
+		model->units[unit->previous_in_set].next_in_set = unit->next_in_set;
+	else
+		set->open = unit->next_in_set;
+	if (unit->next_in_set)
+		model->units[unit->next_in_set].previous_in_set = unit->previous_in_set;
+	if (set->cached_unit == index)
+		set->cached_unit = 0;
+	unit->next_in_frame = model->unit_free;
+	model->unit_free = index;
+	set_unit_gone(model, root);
+}
+
+static void close_list(struct model *model, uint32_t *list)
+{
+	uint32_t index = *list;
+
+	*list = 0;
+	while (index) {
+		uint32_t next = model->units[index].next_in_frame;
+
+		close_unit(model, index);
+		index = next;
+	}
+}
+
+static void unlink_from_frame(struct model *model, uint32_t index)
+{
+	struct open_unit *unit = &model->units[index];
+	uint32_t *link = list_of(&model->threads[unit->thread], unit->frame);
+
+	while (*link != index)
+		link = &model->units[*link].next_in_frame;
+	*link = unit->next_in_frame;
+}
+
+void unit_end(struct model *model, uint32_t index)
+{
+	unlink_from_frame(model, index);
+	close_unit(model, index);
+}
+
+static uint32_t open_unit(struct model *model, uint32_t thread_index, uint32_t frame, uint32_t root,
+			  uint32_t rule)
+{
+	struct thread *thread = &model->threads[thread_index];
+	uint32_t index = model->unit_free, *list = list_of(thread, frame);
+	struct set *set = &model->sets[root];
+
+	if (index) {
+		model->unit_free = model->units[index].next_in_frame;
+	} else {
+		if (model->unit_count + 1 >= model->unit_room) {
+			model->unit_room = model->unit_room ? model->unit_room * 2 : 64;
+			model->units = mem_resize(model->units, model->unit_room, sizeof(*model->units));
+		}
+		index = ++model->unit_count;
+	}
+	struct model_unit tag = {
+		.thread = thread_index,
+		.context = frame & UNIT_BRACKET ? thread->brackets[frame & ~UNIT_BRACKET].context
+						: thread->frames[frame].context,
+		.rule = rule,
+		.set = set->handle,
+		.begin = model->time,
+	};
+	model->units[index] = (struct open_unit){
+		.set = root,
+		.handle = model->sink.unit_begin(model->sink.user, &tag),
+		.thread = thread_index,
+		.frame = frame,
+		.next_in_frame = *list,
+		.next_in_set = set->open,
+	};
+	if (set->open)
+		model->units[set->open].previous_in_set = index;
+	*list = index;
+	set->open = index;
+	map_set(&thread->open, root, index);
+	model->stats.units++;
+	return index;
+}
+
+void unit_merge(struct model *model, uint32_t from, uint32_t to)
+{
+	struct set *source = &model->sets[from], *target = &model->sets[to];
+
+	source->cached_unit = target->cached_unit = 0;
+	while (source->open) {
+		uint32_t index = source->open;
+		struct open_unit *unit = &model->units[index];
+		struct thread *thread = &model->threads[unit->thread];
+		uint32_t other = map_get(&thread->open, to);
+
+		map_remove(&thread->open, from);
+		source->open = unit->next_in_set;
+		if (other) {
+			/* One call is one unit; of two the top-most is, from now on. */
+			if (model->units[other].frame == unit->frame && model->sink.unit_merge)
+				model->sink.unit_merge(model->sink.user, unit->handle,
+						       model->units[other].handle);
+			else
+				model->sink.unit_end(model->sink.user, unit->handle);
+			unlink_from_frame(model, index);
+			unit->next_in_frame = model->unit_free;
+			model->unit_free = index;
+			continue;
+		}
+		unit->set = to;
+		unit->previous_in_set = 0;
+		unit->next_in_set = target->open;
+		if (target->open)
+			model->units[target->open].previous_in_set = index;
+		target->open = index;
+		map_set(&thread->open, to, index);
+	}
+}
+
+/* Frames below a synchronising iteration are no units while it runs. */
+static void raise_floor(struct model *model, struct thread *thread, uint32_t floor)
+{
+	for (uint32_t i = thread->floor; i < floor; i++)
+		close_list(model, &thread->frames[i].units);
+	for (uint32_t i = 0; i < thread->bracket_count; i++)
+		if (thread->brackets[i].depth <= floor && thread->brackets[i].rule != MODEL_RULE_DECLARED)
+			close_list(model, &thread->brackets[i].units);
+	thread->floor = floor;
+}
+
+void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, uint64_t receiver)
+{
+	struct thread *thread = unit_thread(model, thread_index);
+	struct routine *routine = routine_of(model, function);
+
+	if (thread->depth == thread->frame_room) {
+		thread->frame_room = thread->frame_room ? thread->frame_room * 2 : 16;
+		thread->frames = mem_resize(thread->frames, thread->frame_room, sizeof(*thread->frames));
+	}
+	uint32_t depth = thread->depth++;
+
+	thread->frames[depth] = (struct frame){
+		.function = function,
+		.context = context_of(model, depth ? thread->frames[depth - 1].context : 0, function),
+		.receiver = receiver,
+		.objects = thread->object_count,
+		.floor = thread->floor,
+		/* A loop of main or of a start function is as little of a unit as they are. */
+		.start = routine->is_main || (!depth && thread_index) ||
+			 (routine->loop && depth && thread->frames[depth - 1].start),
+	};
+	if (routine->loop && routine->synchronises && !routine->walk && !model->options.keep_loop_units)
+		raise_floor(model, thread, depth);
+	if (routine->waits)
+		unit_split(model, thread_index);
+}
+
+void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)
+{
+	struct thread *thread = unit_thread(model, thread_index);
+
+	for (; count && thread->depth; count--) {
+		struct frame *frame = &thread->frames[--thread->depth];
+
+		close_list(model, &frame->units);
+		while (thread->object_count > frame->objects) {
+			uint64_t address = thread->objects[--thread->object_count];
+			const struct memory_block *block = memory_block_at(&model->memory, address);
+
+			if (block) {
+				set_forget(model, address, block->size);
+				memory_block_remove(&model->memory, address);
+			}
+		}
+		thread->floor = frame->floor;
+	}
+}
+
+struct frame *unit_frame(struct model *model, struct thread *thread)
+{
+	for (uint32_t i = thread->depth; i-- > 0;)
+		if (!routine_of(model, thread->frames[i].function)->seen_through)
+			return &thread->frames[i];
+	return NULL;
+}
+
+/* Why the frame is a unit for the set before anybody accesses it; NONE if it is not. */
+static enum model_rule declared_on(struct model *model, const struct frame *frame, uint32_t root)
+{
+	struct routine *routine = routine_of(model, frame->function);
+	struct set *set = &model->sets[root];
+
+	if (routine->declared)
+		return MODEL_RULE_DECLARED;
+	if (routine->unitfor && set->face.type && model->options.spec) {
+		struct trace_function function;
+
+		if (trace_function(model->trace, frame->function, &function, NULL) >= 0 && function.name &&
+		    spec_unitfor(model->options.spec, function.name, function.linkage_name,
+				 nametable_name(&model->types, set->face.type - 1u)))
+			return MODEL_RULE_UNITFOR;
+	}
+	if (frame->start)
+		return MODEL_RULE_NONE;
+	switch (model->options.units) {
+	case MODEL_UNITS_FUNCTIONS:
+		if (routine->seen_through)
+			return MODEL_RULE_NONE;
+		if (routine->loop &&
+		    (!routine->synchronises || routine->walk || model->options.keep_loop_units))
+			return MODEL_RULE_NONE;
+		if (frame->receiver &&
+		    set_of_receiver(model, frame->receiver, routine->receiver_type, false) == root)
+			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_RECEIVER;
+		if (routine->external && (set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE) &&
+		    set->face.name == routine->file)
+			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_FILE;
+		return MODEL_RULE_NONE;
+	case MODEL_UNITS_LOOPS:
+		return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_NONE;
+	default:
+		return MODEL_RULE_NONE;
+	}
+}
+
+/* The frame that becomes a unit because its own code accesses the set; UINT32_MAX: none. */
+static uint32_t accessor_of(struct model *model, const struct thread *thread)
+{
+	for (uint32_t i = thread->depth; i-- > thread->floor;) {
+		const struct frame *frame = &thread->frames[i];
+		struct routine *routine = routine_of(model, frame->function);
+
+		if (routine->seen_through)
+			continue;
+		if (routine->loop) {
+			if (routine->synchronises && !routine->walk && !model->options.keep_loop_units)
+				return i;
+			continue;
+		}
+		return frame->start ? UINT32_MAX : i;
+	}
+	return UINT32_MAX;
+}
+
+static uint32_t find_unit(struct model *model, uint32_t thread_index, uint32_t root)
+{
+	struct thread *thread = &model->threads[thread_index];
+	uint32_t bracket = 0, frame;
+
+	for (uint32_t i = 0; i <= thread->depth; i++) {
+		/* A bracket stands between the frames that were open when it began and the later ones. */
+		for (; bracket < thread->bracket_count && thread->brackets[bracket].depth <= i; bracket++)
+			if (thread->brackets[bracket].rule)
+				return open_unit(model, thread_index, bracket | UNIT_BRACKET, root,
+						 thread->brackets[bracket].rule);
+		if (i == thread->depth)
+			break;
+		if (i < thread->floor && !routine_of(model, thread->frames[i].function)->declared)
+			continue;
+		enum model_rule rule = declared_on(model, &thread->frames[i], root);
+
+		if (rule)
+			return open_unit(model, thread_index, i, root, rule);
+	}
+	if (model->options.units != MODEL_UNITS_FUNCTIONS)
+		return 0;
+	frame = accessor_of(model, thread);
+	if (frame == UINT32_MAX)
+		return 0;
+	return open_unit(model, thread_index, frame, root,
+			 routine_of(model, thread->frames[frame].function)->loop ? MODEL_RULE_LOOP
+										 : MODEL_RULE_DIRECT);
+}
+
+uint32_t unit_of_access(struct model *model, uint32_t thread_index, uint32_t root)
+{
+	struct set *set = &model->sets[root];
+	uint32_t index;
+
+	if (set->cached_unit && set->cached_thread == thread_index)
+		return model->units[set->cached_unit].handle;
+	index = map_get(&model->threads[thread_index].open, root);
+	if (!index)
+		index = find_unit(model, thread_index, root);
+	if (!index)
+		return MODEL_NO_UNIT;
+	set->cached_thread = thread_index;
+	set->cached_unit = index;
+	return model->units[index].handle;
+}
+
+void unit_bracket_begin(struct model *model, uint32_t thread_index, uint64_t name, uint32_t rule)
+{
+	struct thread *thread = unit_thread(model, thread_index);
+
+	if (thread->bracket_count == thread->bracket_room) {
+		thread->bracket_room = thread->bracket_room ? thread->bracket_room * 2 : 4;
+		thread->brackets =
+			mem_resize(thread->brackets, thread->bracket_room, sizeof(*thread->brackets));
+	}
+	thread->brackets[thread->bracket_count++] = (struct bracket){
+		.depth = thread->depth, .context = unit_context(thread), .rule = rule, .name = name};
+}
+
+void unit_bracket_end(struct model *model, uint32_t thread_index, uint64_t name)
+{
+	struct thread *thread = unit_thread(model, thread_index);
+
+	/* The latest of this name; brackets need not be well nested. */
+	for (uint32_t i = thread->bracket_count; i-- > 0;) {
+		if (thread->brackets[i].name != name)
+			continue;
+		close_list(model, &thread->brackets[i].units);
+		thread->brackets[i].rule = MODEL_RULE_NONE;
+		break;
+	}
+	while (thread->bracket_count && !thread->brackets[thread->bracket_count - 1].rule)
+		thread->bracket_count--;
+}
+
+void unit_split(struct model *model, uint32_t thread_index)
+{
+	struct thread *thread = unit_thread(model, thread_index);
+
+	for (uint32_t i = 0; i < thread->depth; i++)
+		close_list(model, &thread->frames[i].units);
+	for (uint32_t i = 0; i < thread->bracket_count; i++)
+		close_list(model, &thread->brackets[i].units);
+}
+
+void unit_synchronises(struct model *model, uint32_t thread_index)
+{
+	struct thread *thread = unit_thread(model, thread_index);
+
+	for (uint32_t i = 0; i < thread->depth; i++) {
+		struct routine *routine = routine_of(model, thread->frames[i].function);
+
+		if (!routine->loop || routine->synchronises)
+			continue;
+		routine->synchronises = true;
+		if (routine->walk || model->options.keep_loop_units)
+			continue;
+		raise_floor(model, thread, i);
+		/* Those above remember the floor that is theirs to go back to. */
+		for (uint32_t k = i + 1; k < thread->depth; k++)
+			if (thread->frames[k].floor < i)
+				thread->frames[k].floor = i;
+	}
+}
+
+void unit_object(struct model *model, uint32_t thread_index, uint64_t address, uint64_t size, uint32_t site)
+{
+	struct thread *thread = unit_thread(model, thread_index);
+
+	set_forget(model, address, size);
+	if (!size)
+		return;
+	memory_block_add(&model->memory, address, size, site, MEMORY_STACK);
+	if (thread->object_count == thread->object_room) {
+		thread->object_room = thread->object_room ? thread->object_room * 2 : 16;
+		thread->objects = mem_resize(thread->objects, thread->object_room, sizeof(*thread->objects));
+	}
+	thread->objects[thread->object_count++] = address;
+}
+
+void unit_cursor_user(struct model *model, struct thread *thread, uint64_t object, uint32_t root)
+{
+	uint32_t thread_index = (uint32_t)(thread - model->threads);
+
+	if (model->options.units != MODEL_UNITS_FUNCTIONS || map_get(&thread->open, root))
+		return;
+	for (uint32_t i = thread->depth; i-- > thread->floor;) {
+		struct frame *frame = &thread->frames[i];
+
+		for (uint32_t k = frame->objects; k < thread->object_count; k++) {
+			if (thread->objects[k] != object)
+				continue;
+			/* Somebody further out may be declared on the container already. */
+			for (uint32_t outer = thread->floor; outer < i; outer++)
+				if (declared_on(model, &thread->frames[outer], root))
+					return;
+			if (!frame->start && !routine_of(model, frame->function)->loop)
+				open_unit(model, thread_index, i, root, MODEL_RULE_DIRECT);
+			return;
+		}
+	}
+}
