@@ -173,6 +173,23 @@ void finding_add_count(struct finding_list *list, const char *name, double value
 		(struct finding_count){.name = finding_text(list, name), .value = value};
 }
 
+void finding_add_argument(struct finding_list *list, const char *argument)
+{
+	add_name(list, &list->arguments, &list->argument_count, argument);
+}
+
+void finding_add_trial(struct finding_list *list, const struct finding_trial *trial)
+{
+	list->trials = room(list, list->trials, list->trial_count, sizeof(*list->trials));
+	struct finding_trial *copy = &list->trials[list->trial_count++];
+
+	*copy = *trial;
+	copy->schedule = finding_text(list, trial->schedule);
+	copy->strategy = finding_text(list, trial->strategy);
+	copy->verdict = finding_text(list, trial->verdict);
+	copy->finding = finding_text(list, trial->finding);
+}
+
 static const char *const kinds[] = {
 #define X(name, text) [FINDING_##name] = text,
 	FINDING_KINDS(X)

@@ -65,6 +65,7 @@ struct finding_unit {
 };
 
 #define FINDING_NO_UNIT UINT32_MAX
+#define FINDING_NO_ACCESS UINT32_MAX
 
 /* An access, at its place in the interleaving. */
 struct finding_access {
@@ -81,7 +82,8 @@ struct finding_access {
 	const char *note; /* one clause: "reads the old balance", "makes it stale" */
 };
 
-/* A conflict between two units: the source came first. Along its edges a cycle closes. */
+/* A conflict between two units: the source came first. Along its edges a cycle closes. Where the order of
+ * the program itself is the reason, there are no accesses, and both are FINDING_NO_ACCESS. */
 struct finding_edge {
 	uint32_t from, to;       /* units */
 	uint32_t source, target; /* accesses */
@@ -113,6 +115,17 @@ struct finding_count {
 	double value;
 };
 
+/* A schedule or a strategy that was forced upon the program, and what came of it: failures / runs is its
+ * P(failure). */
+struct finding_trial {
+	const char *schedule; /* path of the file that was played, or NULL */
+	const char *strategy; /* "predicted", "random walk", "PCT depth 3" */
+	const char *verdict;  /* "passed", "failed", "crashed", "deadlock", "not feasible" */
+	const char *finding;  /* id of the finding that it was meant to show, or NULL */
+	uint64_t seed;
+	uint64_t runs, failures;
+};
+
 /* What one run of a verb has to say. */
 struct finding_list {
 	const char *program;
@@ -127,6 +140,8 @@ struct finding_list {
 	uint32_t count_count;
 	struct finding *findings;
 	uint32_t finding_count;
+	struct finding_trial *trials;
+	uint32_t trial_count;
 	struct finding_memory *memory;
 };
 
@@ -150,9 +165,14 @@ void finding_add_lock(struct finding_list *list, struct finding_access *access, 
 void finding_add_frame(struct finding_list *list, struct finding_access *access, struct finding_place place);
 void finding_add_blind_spot(struct finding_list *list, const char *sentence);
 void finding_add_count(struct finding_list *list, const char *name, double value);
+void finding_add_argument(struct finding_list *list, const char *argument);
+/* Texts in the trial belong to the caller until here, and are copied. */
+void finding_add_trial(struct finding_list *list, const struct finding_trial *trial);
 
 /* Fills finding->id from its units (or, where it has none, its accesses) and kind. */
 void finding_identify(struct finding *finding);
+/* "F-" and 4 to 17 hexadecimal digits, in small letters. */
+bool finding_id_is_valid(const char *id);
 
 const char *finding_kind_text(enum finding_kind kind);
 const char *finding_state_text(enum finding_state state);
