@@ -37,6 +37,14 @@
 	X(REPRODUCED, "reproduced") \
 	X(HEALED, "healed")
 
+/* What people said of it. */
+#define FINDING_REVIEWS(X)            \
+	X(NEW, "new")                 \
+	X(CONFIRMED, "confirmed")     \
+	X(FALSE_ALARM, "false-alarm") \
+	X(INTENDED, "intended")       \
+	X(FIXED, "fixed")
+
 enum finding_kind {
 #define X(name, text) FINDING_##name,
 	FINDING_KINDS(X)
@@ -49,6 +57,13 @@ enum finding_state {
 	FINDING_STATES(X)
 #undef X
 		FINDING_STATE_COUNT
+};
+
+enum finding_review {
+#define X(name, text) FINDING_##name,
+	FINDING_REVIEWS(X)
+#undef X
+		FINDING_REVIEW_COUNT
 };
 
 struct finding_place {
@@ -89,6 +104,15 @@ struct finding_edge {
 	uint32_t source, target; /* accesses */
 };
 
+/* Something that became of a finding, as the store remembers it. */
+struct finding_event {
+	const char *time;   /* "2026-03-01T12:30:00Z" */
+	const char *what;   /* "state", "review" */
+	const char *from;   /* NULL when it was found first */
+	const char *to;     /* a state, or a review */
+	const char *reason; /* why people said so; the verb that made it so */
+};
+
 struct finding {
 	char id[20]; /* "F-" and hexadecimal digits, see finding_identify */
 	enum finding_kind kind;
@@ -108,6 +132,13 @@ struct finding {
 	uint32_t edge_count;
 	uint64_t seen;        /* how often in this run */
 	const char *schedule; /* path of a schedule that shows it, or NULL */
+	/* What the store adds. Without one: new, and 0 runs. */
+	enum finding_review review;
+	const char *reason;
+	uint64_t runs; /* in how many runs it was found */
+	const char *first_seen, *last_seen;
+	struct finding_event *history;
+	uint32_t history_count;
 };
 
 struct finding_count {
@@ -126,6 +157,13 @@ struct finding_trial {
 	uint64_t runs, failures;
 };
 
+/* A run of a verb, as the store remembers it. */
+struct finding_run {
+	const char *time, *verb, *program, *arguments, *build_id, *verdict;
+	uint64_t seed, findings;
+	double overhead; /* how many times slower than the plain program; 0: not known */
+};
+
 /* What one run of a verb has to say. */
 struct finding_list {
 	const char *program;
@@ -142,6 +180,8 @@ struct finding_list {
 	uint32_t finding_count;
 	struct finding_trial *trials;
 	uint32_t trial_count;
+	struct finding_run *runs; /* from a store: those that found what is here, the latest first */
+	uint32_t run_count;
 	struct finding_memory *memory;
 };
 
@@ -169,6 +209,10 @@ void finding_add_argument(struct finding_list *list, const char *argument);
 /* Texts in the trial belong to the caller until here, and are copied. */
 void finding_add_trial(struct finding_list *list, const struct finding_trial *trial);
 
+/* Texts are copied here as well. */
+void finding_add_run(struct finding_list *list, const struct finding_run *run);
+void finding_add_event(struct finding_list *list, struct finding *finding, const struct finding_event *event);
+
 /* Fills finding->id from its units (or, where it has none, its accesses) and kind. */
 void finding_identify(struct finding *finding);
 /* "F-" and 4 to 17 hexadecimal digits, in small letters. */
@@ -176,8 +220,10 @@ bool finding_id_is_valid(const char *id);
 
 const char *finding_kind_text(enum finding_kind kind);
 const char *finding_state_text(enum finding_state state);
+const char *finding_review_text(enum finding_review review);
 /* -1 if there is none of this name. */
 int finding_kind_of(const char *text);
 int finding_state_of(const char *text);
+int finding_review_of(const char *text);
 
 #endif

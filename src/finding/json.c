@@ -98,6 +98,30 @@ static json_t *access_json(const struct finding *finding, const struct finding_a
 	return object;
 }
 
+/* What only a store knows. */
+static void put_life(json_t *object, const struct finding *finding)
+{
+	json_t *history = json_array();
+
+	json_object_set_new(object, "review", text(finding_review_text(finding->review)));
+	json_object_set_new(object, "reason", text(finding->reason));
+	json_object_set_new(object, "runs", json_integer((json_int_t)(finding->runs & INT64_MAX)));
+	json_object_set_new(object, "first_seen", text(finding->first_seen));
+	json_object_set_new(object, "last_seen", text(finding->last_seen));
+	for (uint32_t i = 0; i < finding->history_count; i++) {
+		const struct finding_event *e = &finding->history[i];
+		json_t *event = json_object();
+
+		json_object_set_new(event, "time", text(e->time));
+		json_object_set_new(event, "what", text(e->what));
+		json_object_set_new(event, "from", text(e->from));
+		json_object_set_new(event, "to", text(e->to));
+		json_object_set_new(event, "reason", text(e->reason));
+		json_array_append_new(history, event);
+	}
+	json_object_set_new(object, "history", history);
+}
+
 json_t *finding_to_json(const struct finding *finding)
 {
 	json_t *object = json_object(), *units = json_array(), *accesses = json_array(),
@@ -132,6 +156,24 @@ json_t *finding_to_json(const struct finding *finding)
 	json_object_set_new(object, "edges", edges);
 	json_object_set_new(object, "seen", json_integer((json_int_t)(finding->seen & INT64_MAX)));
 	json_object_set_new(object, "schedule", text(finding->schedule));
+	if (finding->runs)
+		put_life(object, finding);
+	return object;
+}
+
+static json_t *run_json(const struct finding_run *run)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "time", text(run->time));
+	json_object_set_new(object, "verb", text(run->verb));
+	json_object_set_new(object, "program", text(run->program));
+	json_object_set_new(object, "arguments", text(run->arguments));
+	json_object_set_new(object, "build_id", text(run->build_id));
+	json_object_set_new(object, "verdict", text(run->verdict));
+	json_object_set_new(object, "seed", large(run->seed));
+	json_object_set_new(object, "findings", json_integer((json_int_t)(run->findings & INT64_MAX)));
+	json_object_set_new(object, "overhead", number(run->overhead));
 	return object;
 }
 
@@ -174,5 +216,12 @@ json_t *finding_list_to_json(const struct finding_list *list)
 	for (uint32_t i = 0; i < list->trial_count; i++)
 		json_array_append_new(trials, trial_json(&list->trials[i]));
 	json_object_set_new(object, "trials", trials);
+	if (list->run_count) {
+		json_t *runs = json_array();
+
+		for (uint32_t i = 0; i < list->run_count; i++)
+			json_array_append_new(runs, run_json(&list->runs[i]));
+		json_object_set_new(object, "runs", runs);
+	}
 	return object;
 }

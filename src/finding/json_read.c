@@ -207,11 +207,46 @@ static void read_id(struct reader *r, struct finding *finding, const json_t *obj
 	snprintf(finding->id, sizeof finding->id, "%s", id);
 }
 
+static double get_real(struct reader *r, const json_t *object, const char *name, double most)
+{
+	const json_t *value = json_object_get(object, name);
+	double n = json_number_value(value);
+
+	if (value && !json_is_null(value) && (!json_is_number(value) || !(n >= 0 && n <= most))) {
+		wrong(r, name, "a number in range");
+		return 0;
+	}
+	return n;
+}
+
+static void read_life(struct reader *r, struct finding *finding, const json_t *object)
+{
+	const char *review = get_text(r, object, "review");
+	const json_t *history = get_array(r, object, "history"), *event;
+	int number = review ? finding_review_of(review) : FINDING_NEW;
+
+	if (number < 0)
+		wrong(r, "review", "a word for what people said");
+	else
+		finding->review = (enum finding_review)number;
+	finding->reason = get_text(r, object, "reason");
+	finding->runs = get_number(r, object, "runs", INT64_MAX);
+	finding->first_seen = get_text(r, object, "first_seen");
+	finding->last_seen = get_text(r, object, "last_seen");
+	for (size_t i = 0; i < json_array_size(history); i++)
+		if ((event = element(r, history, i, "history")))
+			finding_add_event(r->list, finding,
+					  &(struct finding_event){.time = get_text(r, event, "time"),
+								  .what = get_text(r, event, "what"),
+								  .from = get_text(r, event, "from"),
+								  .to = get_text(r, event, "to"),
+								  .reason = get_text(r, event, "reason")});
+}
+
 static struct finding *read_finding(struct reader *r, const json_t *object)
 {
 	struct finding *finding = finding_add(r->list);
 	const char *kind = get_text(r, object, "kind"), *state = get_text(r, object, "state");
-	const json_t *confidence = json_object_get(object, "confidence");
 	int k = kind ? finding_kind_of(kind) : -1, s = state ? finding_state_of(state) : -1;
 
 	if (k < 0)
@@ -223,10 +258,7 @@ static struct finding *read_finding(struct reader *r, const json_t *object)
 	else
 		finding->state = (enum finding_state)s;
 	finding->pattern = get_text(r, object, "pattern");
-	finding->confidence = json_number_value(confidence);
-	if (confidence &&
-	    (!json_is_number(confidence) || !(finding->confidence >= 0 && finding->confidence <= 1)))
-		wrong(r, "confidence", "a number from 0 to 1");
+	finding->confidence = get_real(r, object, "confidence", 1);
 	finding->verb = get_text(r, object, "verb");
 	if (!finding->verb)
 		finding->verb = r->list->verb;
@@ -236,6 +268,7 @@ static struct finding *read_finding(struct reader *r, const json_t *object)
 		finding->seen = get_number(r, object, "seen", INT64_MAX);
 	finding->schedule = get_text(r, object, "schedule");
 	read_parts(r, finding, object);
+	read_life(r, finding, object);
 	read_id(r, finding, object);
 	return finding;
 }
@@ -296,10 +329,25 @@ static void read_trial(struct reader *r, const json_t *object)
 				   });
 }
 
+static void read_past_run(struct reader *r, const json_t *object)
+{
+	finding_add_run(r->list, &(struct finding_run){
+					 .time = get_text(r, object, "time"),
+					 .verb = get_text(r, object, "verb"),
+					 .program = get_text(r, object, "program"),
+					 .arguments = get_text(r, object, "arguments"),
+					 .build_id = get_text(r, object, "build_id"),
+					 .verdict = get_text(r, object, "verdict"),
+					 .seed = get_large(r, object, "seed"),
+					 .findings = get_number(r, object, "findings", INT64_MAX),
+					 .overhead = get_real(r, object, "overhead", 1e300),
+				 });
+}
+
 static void read_document(struct reader *r, const json_t *root)
 {
-	const json_t *findings = get_array(r, root, "findings"), *trials = get_array(r, root, "trials"),
-		     *part;
+	const json_t *findings = get_array(r, root, "findings"), *trials = get_array(r, root, "trials");
+	const json_t *runs = get_array(r, root, "runs"), *part;
 
 	if (json_integer_value(json_object_get(root, "version")) != 1) {
 		wrong(r, "version", "1, the only one that this atomsan reads");
@@ -314,6 +362,9 @@ static void read_document(struct reader *r, const json_t *root)
 	for (size_t i = 0; i < json_array_size(trials) && !r->failed; i++)
 		if ((part = element(r, trials, i, "trials")))
 			read_trial(r, part);
+	for (size_t i = 0; i < json_array_size(runs) && !r->failed; i++)
+		if ((part = element(r, runs, i, "runs")))
+			read_past_run(r, part);
 }
 
 static struct finding_list *from_root(json_t *root, const json_error_t *problem, const char *where,
