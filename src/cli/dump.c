@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "trace/describe.h"
 #include "trace/stats.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

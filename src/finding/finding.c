@@ -173,6 +173,49 @@ void finding_add_count(struct finding_list *list, const char *name, double value
 		(struct finding_count){.name = finding_text(list, name), .value = value};
 }
 
+void finding_add_argument(struct finding_list *list, const char *argument)
+{
+	add_name(list, &list->arguments, &list->argument_count, argument);
+}
+
+void finding_add_trial(struct finding_list *list, const struct finding_trial *trial)
+{
+	list->trials = room(list, list->trials, list->trial_count, sizeof(*list->trials));
+	struct finding_trial *copy = &list->trials[list->trial_count++];
+
+	*copy = *trial;
+	copy->schedule = finding_text(list, trial->schedule);
+	copy->strategy = finding_text(list, trial->strategy);
+	copy->verdict = finding_text(list, trial->verdict);
+	copy->finding = finding_text(list, trial->finding);
+}
+
+void finding_add_run(struct finding_list *list, const struct finding_run *run)
+{
+	list->runs = room(list, list->runs, list->run_count, sizeof(*list->runs));
+	struct finding_run *copy = &list->runs[list->run_count++];
+
+	*copy = *run;
+	copy->time = finding_text(list, run->time);
+	copy->verb = finding_text(list, run->verb);
+	copy->program = finding_text(list, run->program);
+	copy->arguments = finding_text(list, run->arguments);
+	copy->build_id = finding_text(list, run->build_id);
+	copy->verdict = finding_text(list, run->verdict);
+}
+
+void finding_add_event(struct finding_list *list, struct finding *finding, const struct finding_event *event)
+{
+	finding->history = room(list, finding->history, finding->history_count, sizeof(*finding->history));
+	finding->history[finding->history_count++] = (struct finding_event){
+		.time = finding_text(list, event->time),
+		.what = finding_text(list, event->what),
+		.from = finding_text(list, event->from),
+		.to = finding_text(list, event->to),
+		.reason = finding_text(list, event->reason),
+	};
+}
+
 static const char *const kinds[] = {
 #define X(name, text) [FINDING_##name] = text,
 	FINDING_KINDS(X)
@@ -185,6 +228,12 @@ static const char *const states[] = {
 #undef X
 };
 
+static const char *const reviews[] = {
+#define X(name, text) [FINDING_##name] = text,
+	FINDING_REVIEWS(X)
+#undef X
+};
+
 const char *finding_kind_text(enum finding_kind kind)
 {
 	return kinds[kind];
@@ -193,6 +242,11 @@ const char *finding_kind_text(enum finding_kind kind)
 const char *finding_state_text(enum finding_state state)
 {
 	return states[state];
+}
+
+const char *finding_review_text(enum finding_review review)
+{
+	return reviews[review];
 }
 
 static int look_up(const char *text, const char *const *texts, int count)
@@ -211,4 +265,9 @@ int finding_kind_of(const char *text)
 int finding_state_of(const char *text)
 {
 	return look_up(text, states, FINDING_STATE_COUNT);
+}
+
+int finding_review_of(const char *text)
+{
+	return look_up(text, reviews, FINDING_REVIEW_COUNT);
 }

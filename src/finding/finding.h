@@ -37,6 +37,14 @@
 	X(REPRODUCED, "reproduced") \
 	X(HEALED, "healed")
 
+/* What people said of it. */
+#define FINDING_REVIEWS(X)            \
+	X(NEW, "new")                 \
+	X(CONFIRMED, "confirmed")     \
+	X(FALSE_ALARM, "false-alarm") \
+	X(INTENDED, "intended")       \
+	X(FIXED, "fixed")
+
 enum finding_kind {
 #define X(name, text) FINDING_##name,
 	FINDING_KINDS(X)
@@ -49,6 +57,13 @@ enum finding_state {
 	FINDING_STATES(X)
 #undef X
 		FINDING_STATE_COUNT
+};
+
+enum finding_review {
+#define X(name, text) FINDING_##name,
+	FINDING_REVIEWS(X)
+#undef X
+		FINDING_REVIEW_COUNT
 };
 
 struct finding_place {
@@ -65,6 +80,7 @@ struct finding_unit {
 };
 
 #define FINDING_NO_UNIT UINT32_MAX
+#define FINDING_NO_ACCESS UINT32_MAX
 
 /* An access, at its place in the interleaving. */
 struct finding_access {
@@ -81,10 +97,20 @@ struct finding_access {
 	const char *note; /* one clause: "reads the old balance", "makes it stale" */
 };
 
-/* A conflict between two units: the source came first. Along its edges a cycle closes. */
+/* A conflict between two units: the source came first. Along its edges a cycle closes. Where the order of
+ * the program itself is the reason, there are no accesses, and both are FINDING_NO_ACCESS. */
 struct finding_edge {
 	uint32_t from, to;       /* units */
 	uint32_t source, target; /* accesses */
+};
+
+/* Something that became of a finding, as the store remembers it. */
+struct finding_event {
+	const char *time;   /* "2026-03-01T12:30:00Z" */
+	const char *what;   /* "state", "review" */
+	const char *from;   /* NULL when it was found first */
+	const char *to;     /* a state, or a review */
+	const char *reason; /* why people said so; the verb that made it so */
 };
 
 struct finding {
@@ -106,11 +132,36 @@ struct finding {
 	uint32_t edge_count;
 	uint64_t seen;        /* how often in this run */
 	const char *schedule; /* path of a schedule that shows it, or NULL */
+	/* What the store adds. Without one: new, and 0 runs. */
+	enum finding_review review;
+	const char *reason;
+	uint64_t runs; /* in how many runs it was found */
+	const char *first_seen, *last_seen;
+	struct finding_event *history;
+	uint32_t history_count;
 };
 
 struct finding_count {
 	const char *name; /* "events", "units" */
 	double value;
+};
+
+/* A schedule or a strategy that was forced upon the program, and what came of it: failures / runs is its
+ * P(failure). */
+struct finding_trial {
+	const char *schedule; /* path of the file that was played, or NULL */
+	const char *strategy; /* "predicted", "random walk", "PCT depth 3" */
+	const char *verdict;  /* "passed", "failed", "crashed", "deadlock", "not feasible" */
+	const char *finding;  /* id of the finding that it was meant to show, or NULL */
+	uint64_t seed;
+	uint64_t runs, failures;
+};
+
+/* A run of a verb, as the store remembers it. */
+struct finding_run {
+	const char *time, *verb, *program, *arguments, *build_id, *verdict;
+	uint64_t seed, findings;
+	double overhead; /* how many times slower than the plain program; 0: not known */
 };
 
 /* What one run of a verb has to say. */
@@ -127,6 +178,10 @@ struct finding_list {
 	uint32_t count_count;
 	struct finding *findings;
 	uint32_t finding_count;
+	struct finding_trial *trials;
+	uint32_t trial_count;
+	struct finding_run *runs; /* from a store: those that found what is here, the latest first */
+	uint32_t run_count;
 	struct finding_memory *memory;
 };
 
@@ -150,14 +205,25 @@ void finding_add_lock(struct finding_list *list, struct finding_access *access, 
 void finding_add_frame(struct finding_list *list, struct finding_access *access, struct finding_place place);
 void finding_add_blind_spot(struct finding_list *list, const char *sentence);
 void finding_add_count(struct finding_list *list, const char *name, double value);
+void finding_add_argument(struct finding_list *list, const char *argument);
+/* Texts in the trial belong to the caller until here, and are copied. */
+void finding_add_trial(struct finding_list *list, const struct finding_trial *trial);
+
+/* Texts are copied here as well. */
+void finding_add_run(struct finding_list *list, const struct finding_run *run);
+void finding_add_event(struct finding_list *list, struct finding *finding, const struct finding_event *event);
 
 /* Fills finding->id from its units (or, where it has none, its accesses) and kind. */
 void finding_identify(struct finding *finding);
+/* "F-" and 4 to 17 hexadecimal digits, in small letters. */
+bool finding_id_is_valid(const char *id);
 
 const char *finding_kind_text(enum finding_kind kind);
 const char *finding_state_text(enum finding_state state);
+const char *finding_review_text(enum finding_review review);
 /* -1 if there is none of this name. */
 int finding_kind_of(const char *text);
 int finding_state_of(const char *text);
+int finding_review_of(const char *text);
 
 #endif

@@ -72,3 +72,10 @@ void finding_identify(struct finding *finding)
 	snprintf(finding->id, sizeof(finding->id), "F-%012llx",
 		 (unsigned long long)((hash ^ (hash >> 48)) & 0xffffffffffffull));
 }
+
+bool finding_id_is_valid(const char *id)
+{
+	size_t digits = strspn(id[0] == 'F' && id[1] == '-' ? id + 2 : "", "0123456789abcdef");
+
+	return digits >= 4 && digits <= 17 && !id[2 + digits];
+}

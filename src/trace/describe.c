@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "trace/describe.h"
 
-#include "trace/text.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

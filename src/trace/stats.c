@@ -2,7 +2,7 @@
 #include "trace/stats.h"
 
 #include "trace/describe.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

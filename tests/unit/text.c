@@ -2,7 +2,7 @@
 /* Strings that came from anywhere, made safe for a terminal and for JSON. */
 #include "helper.h"
 
-#include "trace/text.h"
+#include "base/text.h"
 
 #include <jansson.h>
 #include <stdlib.h>

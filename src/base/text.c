@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "trace/text.h"
+#include "base/text.h"
+
+#include "base/err.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* Length of the character that begins here, 0 if it is not UTF-8. */
 static size_t character(const uint8_t *p, uint32_t *code)
@@ -70,4 +73,45 @@ void text_json(FILE *out, const char *text)
 		p += length;
 	}
 	putc_unlocked('"', out);
+}
+
+char *text_utf8(const char *text)
+{
+	const uint8_t *p = (const uint8_t *)text;
+	char *clean = mem_alloc(3 * strlen(text) + 1), *to = clean;
+
+	while (*p) {
+		uint32_t code;
+		size_t length = character(p, &code);
+
+		if (length) {
+			memcpy(to, p, length);
+			to += length;
+			p += length;
+		} else {
+			memcpy(to, "\xef\xbf\xbd", 3);
+			to += 3;
+			p++;
+		}
+	}
+	*to = 0;
+	return clean;
+}
+
+size_t text_width(const char *text)
+{
+	const uint8_t *p = (const uint8_t *)text;
+	size_t width = 0;
+
+	while (*p) {
+		uint32_t code;
+		size_t length = character(p, &code);
+
+		if (length && code >= ' ' && !(code >= 0x7f && code < 0xa0))
+			width++;
+		else
+			width += 4 * (length ? length : 1);
+		p += length ? length : 1;
+	}
+	return width;
 }

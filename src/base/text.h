@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Strings from a trace, put where they can do no harm: names come from
+ * Strings from anywhere, put where they can do no harm: names come from
  * programs and damaged files, and may hold control characters or bytes that
  * are not UTF-8.
  */
-#ifndef ATOMSAN_TRACE_TEXT_H
-#define ATOMSAN_TRACE_TEXT_H
+#ifndef ATOMSAN_BASE_TEXT_H
+#define ATOMSAN_BASE_TEXT_H
 
 #include <stddef.h>
 #include <stdio.h>
@@ -14,5 +14,10 @@
 void text_put(FILE *out, const char *text);
 /* A JSON string with its quotes; null for NULL. A byte that is not UTF-8 becomes U+FFFD. */
 void text_json(FILE *out, const char *text);
+
+/* UTF-8 whatever the bytes: those that are none become U+FFFD. The caller frees it. */
+char *text_utf8(const char *text);
+/* How wide text_put's output stands on a terminal, one column a character. */
+size_t text_width(const char *text);
 
 #endif

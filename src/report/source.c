@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "report/source.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LARGEST = 16 << 20 };
+
+struct source_file {
+	char *path;
+	char *data;
+	const char **lines;
+	uint32_t count;
+};
+
+struct source_files {
+	const char *root;
+	struct source_file *files; /* in the order of their paths */
+	uint32_t count;
+};
+
+struct source_files *source_files_new(const char *root)
+{
+	struct source_files *files = mem_zalloc(1, sizeof(*files));
+
+	files->root = root;
+	return files;
+}
+
+void source_files_free(struct source_files *files)
+{
+	for (uint32_t i = 0; i < files->count; i++) {
+		free(files->files[i].path);
+		free(files->files[i].data);
+		free(files->files[i].lines);
+	}
+	free(files->files);
+	free(files);
+}
+
+/* The whole file with a NUL behind it, or NULL. A path that is a pipe must not make us wait. */
+static char *read_file(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat status;
+	char *data = NULL;
+
+	*size = 0;
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size <= LARGEST) {
+		ssize_t got;
+
+		data = mem_alloc((size_t)status.st_size + 1);
+		while (*size < (size_t)status.st_size &&
+		       (got = read(fd, data + *size, (size_t)status.st_size - *size)) > 0)
+			*size += (size_t)got;
+		data[*size] = 0;
+	}
+	close(fd);
+	return data;
+}
+
+static void split(struct source_file *file, size_t size)
+{
+	char *at = file->data, *end = file->data + size;
+
+	while (at < end) {
+		char *newline = memchr(at, '\n', (size_t)(end - at));
+		char *stop = newline ? newline : end;
+
+		if (!(file->count & (file->count - 1)))
+			file->lines = mem_resize(file->lines, file->count ? 2 * (size_t)file->count : 1,
+						 sizeof(*file->lines));
+		file->lines[file->count++] = at;
+		*stop = 0;
+		if (stop > at && stop[-1] == '\r')
+			stop[-1] = 0;
+		at = stop + 1;
+	}
+}
+
+static struct source_file *find(struct source_files *files, const char *path)
+{
+	uint32_t low = 0, high = files->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = strcmp(files->files[middle].path, path);
+
+		if (!order)
+			return &files->files[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	files->files = mem_resize(files->files, files->count + 1, sizeof(*files->files));
+	memmove(&files->files[low + 1], &files->files[low], (files->count - low) * sizeof(*files->files));
+	files->count++;
+	struct source_file *file = &files->files[low];
+	size_t size;
+
+	*file = (struct source_file){.path = mem_text(path), .data = read_file(path, &size)};
+	if (!file->data && files->root && *path != '/') {
+		char *longer = mem_textf("%s/%s", files->root, path);
+
+		file->data = read_file(longer, &size);
+		free(longer);
+	}
+	if (file->data)
+		split(file, size);
+	return file;
+}
+
+const char *source_line(struct source_files *files, const char *path, uint32_t line)
+{
+	if (!path || !line)
+		return NULL;
+	const struct source_file *file = find(files, path);
+
+	return line <= file->count ? file->lines[line - 1] : NULL;
+}
+
+uint32_t source_line_count(struct source_files *files, const char *path)
+{
+	return path ? find(files, path)->count : 0;
+}
