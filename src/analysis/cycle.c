@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "analysis/cycle.h"
+
+#include "base/map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return hash;
+}
+
+uint64_t cycle_key(const struct model *model, const struct check_cycle *cycle)
+{
+	char *set = model_set_name(model, cycle->edges[0].from.set);
+	uint64_t key = hash_text(set), places = 0;
+
+	free(set);
+	/* A sum, so that it does not matter with which unit the cycle begins; a function that takes
+	 * part twice counts once more, for the length of a cycle tells violations apart. */
+	for (uint32_t i = 0; i < cycle->length; i++) {
+		const struct check_unit_tag *unit = &cycle->edges[i].from;
+		uint64_t place = model_context_function(model, unit->context);
+
+		/* A single access is known by its site. */
+		if (unit->rule == MODEL_RULE_NONE)
+			place = (uint64_t)(cycle->edges[i].program_order ? 0 : cycle->edges[i].source.site)
+				<< 32;
+		places += map_hash(place + 1);
+	}
+	return map_hash(key ^ places);
+}
+
+struct teller {
+	const struct trace *trace;
+	const struct model *model;
+	const struct check_cycle *cycle;
+	struct finding_list *list;
+	struct finding *finding;
+	struct check_access_tag *accesses; /* of the finding's accesses, in their order */
+};
+
+static struct finding_place function_place(struct teller *t, uint32_t number)
+{
+	struct finding_place place = {0};
+	struct trace_function function;
+
+	if (number && trace_function(t->trace, number, &function, NULL) >= 0) {
+		place.function = finding_text(t->list, function.name);
+		place.file = finding_text(t->list, function.file);
+		place.line = function.line;
+	}
+	return place;
+}
+
+static struct finding_place site_place(struct teller *t, uint32_t number)
+{
+	struct finding_place place = {0};
+	struct trace_site site;
+
+	if (number != TRACE_NO_SITE && trace_site(t->trace, number, &site, NULL) >= 0) {
+		place.function = finding_text(t->list, site.function);
+		place.file = finding_text(t->list, site.file);
+		place.line = site.line;
+		place.column = site.column;
+	}
+	return place;
+}
+
+static bool is_loop(struct teller *t, uint32_t number)
+{
+	struct trace_function function;
+
+	return trace_function(t->trace, number, &function, NULL) >= 0 && function.flags & ATOMSAN_FN_LOOP;
+}
+
+/* The unit's edge out of it says where a single access happened. */
+static void tell_unit(struct teller *t, uint32_t index)
+{
+	const struct check_edge *edge = &t->cycle->edges[index];
+	struct finding_unit *unit = finding_add_unit(t->list, t->finding);
+	char *set = model_set_name(t->model, edge->from.set);
+
+	if (edge->from.rule == MODEL_RULE_NONE && !edge->program_order)
+		unit->place = site_place(t, edge->source.site);
+	else
+		unit->place = function_place(t, model_context_function(t->model, edge->from.context));
+	unit->thread = finding_text(t->list, trace_thread_name(t->trace, edge->from.thread));
+	unit->set = finding_text(t->list, set);
+	unit->why = model_rule_text(edge->from.rule);
+	free(set);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct check_access_tag *x = a, *y = b;
+
+	return x->time != y->time ? (x->time > y->time) - (x->time < y->time)
+				  : (x->address > y->address) - (x->address < y->address);
+}
+
+static uint32_t unit_of_access(struct teller *t, const struct check_access_tag *access)
+{
+	for (uint32_t i = 0; i < t->cycle->length; i++) {
+		const struct check_edge *edge = &t->cycle->edges[i];
+
+		if (edge->program_order)
+			continue;
+		if (!by_time(&edge->source, access) && edge->source.site == access->site)
+			return i;
+		if (!by_time(&edge->target, access) && edge->target.site == access->site)
+			return (i + 1) % t->cycle->length;
+	}
+	return FINDING_NO_UNIT;
+}
+
+static void tell_access(struct teller *t, const struct check_access_tag *tag)
+{
+	struct finding_access *access = finding_add_access(t->list, t->finding);
+	struct model_access as_model = {.site = tag->site, .address = tag->address};
+	char *variable = model_variable_name(t->model, &as_model);
+	const uint64_t *locks;
+	uint32_t count = model_locks(t->model, tag->locks, &locks), unit = unit_of_access(t, tag);
+
+	access->unit = unit;
+	access->op = tag->op == MODEL_UPDATE ? 'U' : tag->op == MODEL_WRITE ? 'W' : 'R';
+	access->variable = finding_text(t->list, variable);
+	access->place = site_place(t, tag->site);
+	if (unit != FINDING_NO_UNIT)
+		access->thread = t->finding->units[unit].thread;
+	finding_add_variable(t->list, t->finding, variable);
+	free(variable);
+	for (uint32_t i = 0; i < count; i++) {
+		char *name = model_lock_name(t->model, locks[i]);
+
+		finding_add_lock(t->list, access, name);
+		free(name);
+	}
+	/* The innermost frame is where the access is; of the others their function is known. */
+	finding_add_frame(t->list, access, access->place);
+	for (uint32_t context = tag->context, first = 1; context;
+	     context = model_context_parent(t->model, context), first = 0) {
+		uint32_t function = model_context_function(t->model, context);
+		struct finding_place place = function_place(t, function);
+
+		if (is_loop(t, function) || (first && place.function && access->place.function &&
+					     !strcmp(place.function, access->place.function)))
+			continue;
+		finding_add_frame(t->list, access, place);
+	}
+}
+
+static uint32_t access_index(struct teller *t, const struct check_access_tag *tag)
+{
+	for (uint32_t i = 0; i < t->finding->access_count; i++)
+		if (!by_time(&t->accesses[i], tag) && t->accesses[i].site == tag->site)
+			return i;
+	return 0;
+}
+
+/* The accesses of all edges, in the order in which they happened, each once. */
+static void tell_accesses(struct teller *t)
+{
+	uint32_t count = 0, kept = 0;
+
+	t->accesses = mem_zalloc(2 * (size_t)t->cycle->length + 1, sizeof(*t->accesses));
+	for (uint32_t i = 0; i < t->cycle->length; i++)
+		if (!t->cycle->edges[i].program_order) {
+			t->accesses[count++] = t->cycle->edges[i].source;
+			t->accesses[count++] = t->cycle->edges[i].target;
+		}
+	qsort(t->accesses, count, sizeof(*t->accesses), by_time);
+	for (uint32_t i = 0; i < count; i++)
+		if (!kept || by_time(&t->accesses[kept - 1], &t->accesses[i]))
+			t->accesses[kept++] = t->accesses[i];
+	for (uint32_t i = 0; i < kept; i++)
+		tell_access(t, &t->accesses[i]);
+}
+
+static void tell_edges(struct teller *t)
+{
+	for (uint32_t i = 0; i < t->cycle->length; i++) {
+		const struct check_edge *edge = &t->cycle->edges[i];
+		struct finding_edge told = {.from = i, .to = (i + 1) % t->cycle->length};
+
+		told.source = edge->program_order ? FINDING_NO_ACCESS : access_index(t, &edge->source);
+		told.target = edge->program_order ? FINDING_NO_ACCESS : access_index(t, &edge->target);
+		finding_add_edge(t->list, t->finding, told);
+	}
+}
+
+/* The unit that others came into: it acts before them and after them. */
+static uint32_t broken_unit(struct teller *t)
+{
+	for (uint32_t i = 0; i < t->cycle->length; i++) {
+		const struct check_edge *out = &t->cycle->edges[i];
+		const struct check_edge *in = &t->cycle->edges[(i + t->cycle->length - 1) % t->cycle->length];
+
+		if (out->from.rule != MODEL_RULE_NONE && !out->program_order && !in->program_order &&
+		    out->source.time < in->target.time)
+			return i;
+	}
+	return 0;
+}
+
+/* Three accesses of one location, two of one unit around one of another, have a name. */
+static const char *pattern_of(struct teller *t, uint32_t broken)
+{
+	const struct check_edge *out = &t->cycle->edges[broken], *in = &t->cycle->edges[(broken + 1) % 2];
+	char first, middle, last;
+
+	if (t->cycle->length != 2 || out->program_order || in->program_order ||
+	    out->source.address != in->target.address || out->target.time != in->source.time)
+		return "cycle";
+	first = out->source.op == MODEL_READ ? 'R' : 'W';
+	middle = out->target.op == MODEL_READ ? 'R' : 'W';
+	last = in->target.op == MODEL_READ ? 'R' : 'W';
+	return finding_textf(t->list, "%c%c%c", first, middle, last);
+}
+
+static double confidence_of(uint32_t rule)
+{
+	switch (rule) {
+	case MODEL_RULE_DECLARED:
+	case MODEL_RULE_UNITFOR:
+		return 1.0;
+	case MODEL_RULE_RECEIVER:
+	case MODEL_RULE_SECTION:
+		return 0.9;
+	case MODEL_RULE_FILE:
+		return 0.8;
+	case MODEL_RULE_DIRECT:
+		return 0.7;
+	default:
+		return 0.6;
+	}
+}
+
+static void tell_summary(struct teller *t)
+{
+	uint32_t broken = broken_unit(t), first = 0, last = 0;
+	struct finding *finding = t->finding;
+	const struct finding_unit *unit = &finding->units[broken];
+	const char *name = unit->place.function ? unit->place.function : "a unit of work";
+	bool loop = is_loop(t, model_context_function(t->model, t->cycle->edges[broken].from.context)),
+	     any = false;
+
+	finding->kind = FINDING_ATOMICITY;
+	finding->state = FINDING_OBSERVED;
+	finding->pattern = pattern_of(t, broken);
+	finding->confidence = confidence_of(t->cycle->edges[broken].from.rule);
+	finding->title = loop ? finding_textf(t->list, "an iteration of the loop in %s is not atomic over %s",
+					      name, unit->set)
+			      : finding_textf(t->list, "%s is not atomic over %s", name, unit->set);
+	for (uint32_t i = 0; i < finding->access_count; i++)
+		if (finding->accesses[i].unit == broken) {
+			if (!any)
+				first = i;
+			last = i;
+			any = true;
+		}
+	if (any && first != last && finding->accesses[first].place.line && finding->accesses[last].place.line)
+		finding->advice = finding_textf(
+			t->list,
+			"One lock must be held from line %u of %s to line %u of %s without being released.",
+			finding->accesses[first].place.line,
+			finding->accesses[first].place.file ? finding->accesses[first].place.file : "?",
+			finding->accesses[last].place.line,
+			finding->accesses[last].place.file ? finding->accesses[last].place.file : "?");
+}
+
+void cycle_tell(const struct trace *trace, const struct model *model, const struct check_cycle *cycle,
+		struct finding_list *list, struct finding *finding)
+{
+	struct teller t = {.trace = trace, .model = model, .cycle = cycle, .list = list, .finding = finding};
+
+	for (uint32_t i = 0; i < cycle->length; i++)
+		tell_unit(&t, i);
+	tell_accesses(&t);
+	tell_edges(&t);
+	tell_summary(&t);
+	finding_identify(finding);
+	free(t.accesses);
+}
