@@ -16,25 +16,68 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-uint64_t cycle_key(const struct model *model, const struct check_cycle *cycle)
+/* What a unit is known by: its function, or the place of a single access. */
+static uint64_t place_of(const struct model *model, const struct check_edge *edge)
+{
+	if (edge->from.rule == MODEL_RULE_NONE)
+		return (uint64_t)(edge->program_order ? 0 : edge->source.site) << 32;
+	return model_context_function(model, edge->from.context);
+}
+
+static uint64_t key_of(const struct model *model, const struct check_cycle *cycle, bool every_unit)
 {
 	char *set = model_set_name(model, cycle->edges[0].from.set);
 	uint64_t key = hash_text(set), places = 0;
 
 	free(set);
-	/* A sum, so that it does not matter with which unit the cycle begins; a function that takes
-	 * part twice counts once more, for the length of a cycle tells violations apart. */
+	/* A sum, so that it does not matter with which unit the cycle begins. */
 	for (uint32_t i = 0; i < cycle->length; i++) {
-		const struct check_unit_tag *unit = &cycle->edges[i].from;
-		uint64_t place = model_context_function(model, unit->context);
+		uint64_t place = place_of(model, &cycle->edges[i]);
+		uint32_t earlier = 0;
 
-		/* A single access is known by its site. */
-		if (unit->rule == MODEL_RULE_NONE)
-			place = (uint64_t)(cycle->edges[i].program_order ? 0 : cycle->edges[i].source.site)
-				<< 32;
-		places += map_hash(place + 1);
+		while (!every_unit && earlier < i && place_of(model, &cycle->edges[earlier]) != place)
+			earlier++;
+		if (every_unit || earlier == i)
+			places += map_hash(place + 1);
 	}
 	return map_hash(key ^ places);
+}
+
+uint64_t cycle_key(const struct model *model, const struct check_cycle *cycle)
+{
+	return key_of(model, cycle, false);
+}
+
+uint64_t cycle_shape(const struct model *model, const struct check_cycle *cycle)
+{
+	return key_of(model, cycle, true);
+}
+
+/*
+ * Units of one thread that follow each other in a cycle follow each other in
+ * the thread: the first and the last of them say as much.
+ */
+uint32_t cycle_shorten(const struct check_cycle *cycle, struct check_edge *edges)
+{
+	uint32_t start = 0, count = 0, length = cycle->length;
+
+	/* Begin where the thread changes, lest a run goes over the end. */
+	while (start < length &&
+	       cycle->edges[start].from.thread == cycle->edges[(start + length - 1) % length].from.thread)
+		start++;
+	for (uint32_t i = 0; i < length; i++) {
+		const struct check_edge *edge = &cycle->edges[(start + i) % length];
+		const struct check_edge *last = count ? &edges[count - 1] : NULL;
+
+		if (last && last->from.thread == last->to.thread && edge->from.thread == edge->to.thread &&
+		    last->to.thread == edge->from.thread) {
+			edges[count - 1].to = edge->to;
+			edges[count - 1].program_order = true;
+		} else {
+			edges[count++] = *edge;
+		}
+	}
+	return count;
 }
 
 struct teller {

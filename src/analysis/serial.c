@@ -10,13 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Longer cycles are counted together, as the paper does. */
+#define LARGEST_SIZE 9
+
 struct serial {
 	struct trace *trace;
 	struct serial_options options;
 	struct finding_list *list;
 	struct check *check;
 	struct model *model;
-	struct map known; /* fingerprint of a cycle to its finding, plus one */
+	struct map known;  /* key of a cycle to its finding, plus one */
+	struct map shapes; /* of the cycles that were seen */
+	uint64_t sizes[LARGEST_SIZE + 1];
+	struct check_edge *edges; /* the cycle that is being told */
+	uint32_t edge_room;
 };
 
 /* The tags are the same words in both contracts. */
@@ -69,11 +76,6 @@ static void unit_end(void *user, uint32_t unit)
 	check_unit_end(((struct serial *)user)->check, unit);
 }
 
-static void unit_merge(void *user, uint32_t from, uint32_t to)
-{
-	check_unit_merge(((struct serial *)user)->check, from, to);
-}
-
 static uint32_t location_new(void *user)
 {
 	return check_location_new(((struct serial *)user)->check);
@@ -121,22 +123,45 @@ static void unary_write(void *user, const struct model_unit *unit, uint32_t loca
 	check_unary_write(((struct serial *)user)->check, &alone, location, &tag);
 }
 
-static void violation(void *user, const struct check_cycle *cycle)
+static void violation(void *user, const struct check_cycle *whole)
 {
 	struct serial *serial = user;
-	uint64_t key = cycle_key(serial->model, cycle);
+	struct check_cycle cycle = *whole;
+
+	if (!serial->options.conflicts_only && whole->length > 2) {
+		if (serial->edge_room < whole->length) {
+			serial->edge_room = whole->length * 2;
+			serial->edges = mem_resize(serial->edges, serial->edge_room, sizeof(*serial->edges));
+		}
+		cycle.length = cycle_shorten(whole, serial->edges);
+		cycle.edges = serial->edges;
+	}
+	uint64_t key = cycle_key(serial->model, &cycle), shape = cycle_shape(serial->model, &cycle);
 	uint32_t known = map_get(&serial->known, key);
 
-	if (known) {
-		serial->list->findings[known - 1].seen++;
+	if (!map_get(&serial->shapes, shape)) {
+		map_set(&serial->shapes, shape, 1);
+		serial->sizes[cycle.length < LARGEST_SIZE ? cycle.length : LARGEST_SIZE]++;
+	}
+	if (!known) {
+		struct finding *finding = finding_add(serial->list);
+
+		map_set(&serial->known, key, serial->list->finding_count);
+		cycle_tell(serial->trace, serial->model, &cycle, serial->list, finding);
+		if (serial->options.found)
+			serial->options.found(serial->options.user, serial->list, finding);
 		return;
 	}
-	struct finding *finding = finding_add(serial->list);
+	/* The shortest cycle is the one to look at. */
+	struct finding *finding = &serial->list->findings[known - 1];
 
-	map_set(&serial->known, key, serial->list->finding_count);
-	cycle_tell(serial->trace, serial->model, cycle, serial->list, finding);
-	if (serial->options.found)
-		serial->options.found(serial->options.user, serial->list, finding);
+	finding->seen++;
+	if (cycle.length < finding->unit_count) {
+		uint64_t seen = finding->seen;
+
+		*finding = (struct finding){.verb = serial->list->verb, .seen = seen};
+		cycle_tell(serial->trace, serial->model, &cycle, serial->list, finding);
+	}
 }
 
 struct serial *serial_new(struct trace *trace, const struct serial_options *options,
@@ -153,7 +178,6 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 				  .set_free = set_free,
 				  .unit_begin = unit_begin,
 				  .unit_end = unit_end,
-				  .unit_merge = unit_merge,
 				  .location_new = location_new,
 				  .location_split = location_split,
 				  .location_free = location_free,
@@ -212,6 +236,14 @@ void serial_finish(struct serial *serial)
 	finding_add_count(serial->list, "edges", (double)check.edges);
 	finding_add_count(serial->list, "largest graph", (double)check.most_live_units);
 	finding_add_count(serial->list, "violations", (double)check.violations);
+	for (uint32_t i = 1; i <= LARGEST_SIZE; i++)
+		if (serial->sizes[i]) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "cycles of %u%s", i,
+				 i == LARGEST_SIZE ? " or more" : "");
+			finding_add_count(serial->list, name, (double)serial->sizes[i]);
+		}
 }
 
 void serial_free(struct serial *serial)
@@ -221,6 +253,8 @@ void serial_free(struct serial *serial)
 	model_free(serial->model);
 	check_free(serial->check);
 	map_release(&serial->known);
+	map_release(&serial->shapes);
+	free(serial->edges);
 	free(serial);
 }
 

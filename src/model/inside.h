@@ -32,8 +32,8 @@ struct place {
 	uint16_t named_set;    /* set that the user put the member in */
 	uint16_t merged;       /* group that the user put the type in */
 	uint32_t offset, type_size;
-	uint32_t through; /* index of the pointer member in `pointers`, or of the global variable's file in
-			     `files` */
+	uint32_t through; /* index of the pointer in `pointers` */
+	uint64_t global;  /* address of the pointer variable that leads here */
 };
 
 /* What matters of a function, or of a loop, which is one in the tables. */
@@ -198,7 +198,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size);
 void set_unit_gone(struct model *model, uint32_t set);
 
 /* units.c */
-void units_release(struct model *model);
+void unit_release_all(struct model *model);
 struct thread *unit_thread(struct model *model, uint32_t index);
 void unit_enter(struct model *model, uint32_t thread, uint32_t function, uint64_t receiver);
 void unit_exit(struct model *model, uint32_t thread, uint32_t frames);

@@ -22,7 +22,7 @@ void model_free(struct model *model)
 	if (!model)
 		return;
 	held_release(model);
-	units_release(model);
+	unit_release_all(model);
 	sets_release(model);
 	places_release(model);
 	memory_release(&model->memory);

@@ -33,7 +33,7 @@ struct thread *unit_thread(struct model *model, uint32_t index)
 	return &model->threads[index];
 }
 
-void units_release(struct model *model)
+void unit_release_all(struct model *model)
 {
 	for (uint32_t i = 0; i < model->thread_count; i++) {
 		free(model->threads[i].frames);
@@ -304,6 +304,9 @@ static enum model_rule declared_on(struct model *model, const struct frame *fram
 		if (routine->loop &&
 		    (!routine->synchronises || routine->walk || model->options.keep_loop_units))
 			return MODEL_RULE_NONE;
+		/* With everything in one set, whatever is done is done to that. */
+		if (model->everything)
+			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_DIRECT;
 		if (frame->receiver &&
 		    set_of_receiver(model, frame->receiver, routine->receiver_type, false) == root)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_RECEIVER;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "cli/checking.h"
+
+#include "model/spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void checking_options(struct checking *checking, struct cli_option *options)
+{
+	const struct cli_option table[CHECKING_OPTIONS] = {
+		{"--sets", &checking->sets, NULL},
+		{"--units", &checking->units, NULL},
+		{"--engine", &checking->engine, NULL},
+		{"--spec", &checking->spec_files, NULL},
+		{"--keep-units-at-waits", NULL, &checking->keep_at_waits},
+		{"--keep-loop-units", NULL, &checking->keep_loops},
+		{"--atomics", NULL, &checking->atomics},
+		{"--conflicts-only", NULL, &checking->conflicts_only},
+	};
+
+	memcpy(options, table, sizeof(table));
+}
+
+static int choose(const char *option, const char *word, const char *const *words, unsigned fallback,
+		  struct err *err)
+{
+	if (!word)
+		return (int)fallback;
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(word, words[i]))
+			return i;
+	const char *near = cli_nearest(word, words);
+
+	return near ? err_set(err, "%s does not know '%s'; did you mean '%s'?", option, word, near)
+		    : err_set(err, "%s does not know '%s'", option, word);
+}
+
+static bool has_type(void *user, const char *name)
+{
+	const struct trace *trace = user;
+
+	for (uint32_t m = 0; m < trace->module_count; m++)
+		for (uint64_t i = 0; i < trace->modules[m].sites; i++) {
+			struct trace_site site;
+
+			if (trace_site(trace, trace->modules[m].first_site + i, &site, NULL) >= 0 &&
+			    site.type && !strcmp(site.type, name))
+				return true;
+		}
+	return false;
+}
+
+static bool has_function(void *user, const char *name)
+{
+	const struct trace *trace = user;
+
+	for (uint32_t m = 0; m < trace->module_count; m++)
+		for (uint64_t i = 0; i < trace->modules[m].functions; i++) {
+			struct trace_function function;
+
+			if (trace_function(trace, trace->modules[m].first_function + i, &function, NULL) < 0)
+				continue;
+			if ((function.name && !strcmp(function.name, name)) ||
+			    (function.linkage_name && !strcmp(function.linkage_name, name)))
+				return true;
+		}
+	return false;
+}
+
+static int read_specs(struct checking *checking, const struct trace *trace, struct err *err)
+{
+	checking->spec = spec_new();
+	for (uint32_t m = 0; m < trace->module_count; m++) {
+		const struct trace_module_table *module = &trace->modules[m];
+
+		if (module->spec.length && spec_add_text(checking->spec, module->path, module->spec.data,
+							 module->spec.length, err) < 0)
+			return -1;
+	}
+	if (!checking->spec_files)
+		return 0;
+	char *files = mem_text(checking->spec_files), *rest = files, *file;
+	int result = 0;
+
+	while (!result && (file = strsep(&rest, ":")))
+		if (*file)
+			result = spec_add_file(checking->spec, file, err);
+	free(files);
+	return result < 0 ? -1 : spec_check_names(checking->spec, has_type, has_function, (void *)trace, err);
+}
+
+int checking_prepare(struct checking *checking, const struct trace *trace, struct serial_options *options,
+		     struct err *err)
+{
+	static const char *const sets[] = {"objects", "one", NULL};
+	static const char *const units[] = {"functions", "sections", "loops", "declared", NULL};
+	static const char *const engines[] = {"graph", "clocks", NULL};
+	/* A text trace knows begin and end, and no objects. */
+	bool imported = trace->header.flags & TRACE_IMPORTED;
+	int set = choose("--sets", checking->sets, sets, imported ? MODEL_SETS_ONE : MODEL_SETS_OBJECTS, err);
+	int unit = set < 0 ? -1
+			   : choose("--units", checking->units, units,
+				    imported ? MODEL_UNITS_DECLARED : MODEL_UNITS_FUNCTIONS, err);
+	int engine = unit < 0 ? -1 : choose("--engine", checking->engine, engines, CHECK_CONFLICT_GRAPH, err);
+
+	if (engine < 0 || read_specs(checking, trace, err) < 0)
+		return -1;
+	*options = (struct serial_options){
+		.model = {.sets = (enum model_sets)set,
+			  .units = (enum model_units)unit,
+			  .keep_units_at_waits = checking->keep_at_waits,
+			  .keep_loop_units = checking->keep_loops,
+			  .atomics = checking->atomics,
+			  .spec = checking->spec},
+		.engine = (enum check_kind)engine,
+		.conflicts_only = checking->conflicts_only,
+	};
+	return 0;
+}
+
+void checking_release(struct checking *checking)
+{
+	spec_free(checking->spec);
+	checking->spec = NULL;
+}

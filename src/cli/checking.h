@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the verbs that look for atomic-set serializability have in common: their options. */
+#ifndef ATOMSAN_CLI_CHECKING_H
+#define ATOMSAN_CLI_CHECKING_H
+
+#include "analysis/serial.h"
+#include "cli/cli.h"
+
+struct spec;
+
+struct checking {
+	const char *sets, *units, *engine, *spec_files;
+	int keep_at_waits, keep_loops, atomics, conflicts_only;
+	struct spec *spec;
+};
+
+#define CHECKING_OPTIONS 8
+#define CHECKING_HELP                                                                               \
+	"--sets=objects|one    atomic sets: one per object (default), or everything in one\n"       \
+	"--units=WHAT          units of work: functions (default), sections (critical sections),\n" \
+	"                      loops (iterations), declared (nothing but what is declared)\n"       \
+	"--spec=FILE           what the program's sources do not say of units and sets, see\n"      \
+	"                      atomsan-spec(5); FILE:FILE for several\n"                            \
+	"--engine=graph|clocks conflict graph (default), or vector clocks, which show no cycles\n"  \
+	"--atomics             atomic and volatile data belongs to atomic sets, too\n"              \
+	"--conflicts-only      order units by conflicts alone, not by their thread's order\n"       \
+	"--keep-units-at-waits do not split units where their thread waits for others\n"            \
+	"--keep-loop-units     functions are units though a loop in them takes locks\n"
+
+/* Fills the first CHECKING_OPTIONS entries. */
+void checking_options(struct checking *checking, struct cli_option *options);
+/* After the options were read: what they mean for this trace. */
+int checking_prepare(struct checking *checking, const struct trace *trace, struct serial_options *options,
+		     struct err *err);
+void checking_release(struct checking *checking);
+
+#endif

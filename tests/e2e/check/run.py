@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""run.py ATOMSAN INCLUDE SOURCES WORK: what `atomsan check` finds in runs whose interleaving is fixed.
+
+Each case is a program, options of check, and the findings: for each one the functions that are its units
+and the atomic set. Nothing else may be reported.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+ATOMSAN, INCLUDE, SOURCES, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
+
+# program, options, {(units, set)}
+CASES = [
+    ("figure1.c", [], set()),
+    ("figure1.c", ["--sets=one"], {("count transfer", "everything")}),
+    ("figure2.c", [], {("unit1 unit2 unit3", "globals of FILE")}),
+    ("figure2.c", ["--sets=one"], {("unit1 unit2 unit3", "everything")}),
+    ("figure2.c", ["--units=declared"], set()),
+    ("figure2.c", ["--units=sections"], set()),
+    ("guards.c", [], {("step unfinished", "globals of FILE")}),
+    ("owned.c", [], {("rotate sum", "list"), ("push watch", "list")}),
+    ("piper.c", [], set()),
+    ("piper.c", ["--keep-units-at-waits"], {("fill take", "pipe")}),
+    ("contexts.cc", [], {("put through", "counter")}),
+    ("silent.c", [], set()),
+]
+LEVELS = ["-O0", "-O2"]
+
+
+def fail(text):
+    sys.exit(f"check: {text}")
+
+
+def record(source, level):
+    name = f"{source}{level}"
+    program, trace = WORK / name, WORK / f"{name}.atr"
+    compiler = "c++" if source.endswith(".cc") else "cc"
+    subprocess.run([ATOMSAN, compiler, "-Wall", "-Werror", "-g", level, f"-I{INCLUDE}", "-pthread", SOURCES / source, "-o", program], check=True)
+    subprocess.run([ATOMSAN, "record", "-o", trace, "--", program], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    return trace
+
+
+def check(trace, options, expect_findings):
+    done = subprocess.run([ATOMSAN, "check", "--json", *options, trace], stdout=subprocess.PIPE, timeout=60)
+    if done.returncode != (66 if expect_findings else 0):
+        fail(f"{trace.name} {options}: exit status {done.returncode}\n{done.stdout.decode()[:3000]}")
+    return json.loads(done.stdout)
+
+
+def brief(finding):
+    units = sorted({unit["function"] for unit in finding["units"]})
+    sets = {unit["set"] for unit in finding["units"]}
+    if len(sets) != 1:
+        fail(f"{finding['id']} is about several sets: {sets}")
+    name = sets.pop()
+    return " ".join(units), "globals of FILE" if name.startswith("globals of ") else name
+
+
+def look_at_contexts(document):
+    """The stack of the last access is the one that was there: nothing of the calls that were left by force."""
+    access = document["findings"][0]["accesses"][-1]
+    stack = [frame["function"] for frame in access["stack"]]
+    if stack != ["put", "increment", "increment", "increment", "through", "first"]:
+        fail(f"contexts.cc: the stack is {stack}")
+
+
+def main():
+    WORK.mkdir(parents=True, exist_ok=True)
+    ids = {}
+    for level in LEVELS:
+        traces = {}
+        for source, options, expected in CASES:
+            trace = traces.setdefault(source, None) or record(source, level)
+            traces[source] = trace
+            document = check(trace, options, expected)
+            found = {brief(finding) for finding in document["findings"]}
+            if found != expected or len(found) != len(document["findings"]):
+                fail(f"{source} {level} {options}: found {found}, expected {expected}")
+            # The id comes from places and names, so the optimiser does not matter.
+            these = sorted(finding["id"] for finding in document["findings"])
+            if ids.setdefault((source, *options), these) != these:
+                fail(f"{source} {options}: ids differ between {LEVELS}: {ids[(source, *options)]} and {these}")
+            # The other engine decides the same.
+            check(trace, ["--engine=clocks", *options], expected)
+            if source == "contexts.cc":
+                look_at_contexts(document)
+
+
+main()
