@@ -5,24 +5,26 @@
  * versioned by ATOMSAN_ABI_VERSION; a module that was compiled against another
  * version is refused by name when it registers, never silently misread.
  *
- * Two tables travel in every instrumented module, one entry per program place:
+ * Three tables travel in every instrumented module:
  *
  *   section atomsan_sites   struct atomsan_site       an access, or a call that the runtime watches
  *   section atomsan_fns     struct atomsan_function   a function whose entry and exit are marked
- *   section atomsan_str     NUL-terminated strings that both tables point into
+ *   section atomsan_vars    struct atomsan_variable   a variable that the module defines
+ *   section atomsan_str     NUL-terminated strings that the tables point into
+ *   section atomsan_spec    what annotations say, lines of the spec file language
  *   section atomsan_bc      pristine bitcode, see struct atomsan_bitcode
  *
  * String fields are 32-bit distances from the field itself to the string (0:
  * none), so that a position-independent executable needs no start-up
- * relocations for them. An entry's number is its index in the section, plus
- * the module's first number, which the runtime hands out.
+ * relocations for them. The number of a site or function is its index in the
+ * section, plus the module's first number, which the runtime hands out.
  */
 #ifndef ATOMSAN_ABI_HOOKS_H
 #define ATOMSAN_ABI_HOOKS_H
 
 #include <stdint.h>
 
-#define ATOMSAN_ABI_VERSION 1
+#define ATOMSAN_ABI_VERSION 2
 
 /* What an access does. The values are part of the trace format. */
 enum atomsan_access {
@@ -81,6 +83,10 @@ struct atomsan_site {
 	uint8_t order; /* enum atomsan_order */
 	uint8_t base_kind;
 	uint8_t flags;
+	/* Of the member inside type: the access's address less this is where the object
+	 * begins. In an array it is the first element's. Only with type_size. */
+	uint32_t offset;
+	uint32_t type_size; /* of type; 0: not known, or no member of it is accessed */
 };
 
 enum atomsan_function_flag {
@@ -91,6 +97,8 @@ enum atomsan_function_flag {
 	ATOMSAN_FN_ARTIFICIAL = 16, /* made by the compiler */
 	ATOMSAN_FN_CTOR = 32,
 	ATOMSAN_FN_DTOR = 64,
+	ATOMSAN_FN_ACCESSOR =
+		128, /* does no more than read, or write, a member or two of a parameter's object */
 };
 
 #define ATOMSAN_NO_RECEIVER 0xffff
@@ -105,6 +113,28 @@ struct atomsan_function {
 	uint16_t flags;      /* enum atomsan_function_flag */
 	uint32_t asm_blocks; /* inline assembly that was not looked into */
 	uint32_t reserved;
+};
+
+enum atomsan_variable_flag {
+	ATOMSAN_VARIABLE_ATOMIC = 1, /* _Atomic, std::atomic */
+	ATOMSAN_VARIABLE_VOLATILE = 2,
+	ATOMSAN_VARIABLE_LOCK =
+		4, /* mutex, read-write lock, spin lock, semaphore, barrier, condition, once */
+	ATOMSAN_VARIABLE_STATIC = 8, /* internal linkage */
+	ATOMSAN_VARIABLE_ARRAY = 16, /* size is a multiple of element_size */
+};
+
+/* A variable with static storage that is neither constant nor thread-local. The
+ * same one may appear twice (weak definitions), and not at all if it is unused. */
+struct atomsan_variable {
+	uint64_t address; /* relocated by the loader */
+	uint64_t size;
+	int32_t name; /* as the source has it, without scopes */
+	int32_t file; /* of the translation unit that defines it */
+	int32_t type; /* tag, if it is a struct, class or union or an array of such */
+	uint32_t line;
+	uint32_t element_size; /* of an array's element; of anything else its size */
+	uint32_t flags;        /* enum atomsan_variable_flag */
 };
 
 /* One per translation unit, followed by `length` bytes of bitcode; the next
@@ -234,6 +264,8 @@ struct atomsan_module {
 	const struct atomsan_site *sites_begin, *sites_end;
 	const struct atomsan_function *functions_begin, *functions_end;
 	const char *strings_begin, *strings_end;
+	const struct atomsan_variable *variables_begin, *variables_end;
+	const char *spec_begin, *spec_end;
 	struct atomsan_module *next; /* the runtime's */
 	uint64_t first_site;         /* the runtime's */
 	uint64_t first_function;     /* the runtime's */
@@ -241,8 +273,9 @@ struct atomsan_module {
 void __atomsan_module_register(struct atomsan_module *module);
 void __atomsan_module_unregister(struct atomsan_module *module);
 
-_Static_assert(sizeof(struct atomsan_site) == 32, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_site) == 40, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_function) == 32, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_variable) == 40, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_bitcode) == 16, "the pass writes this layout");
 
 #endif

@@ -67,7 +67,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC "ATOMSAN\n"
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2
 #define TRACE_PAGE 4096u
 #define TRACE_BLOCK_MAGIC 0x6b6c4241u /* "ABlk" */
 #define TRACE_MAX_BLOCK (64u << 20)   /* no block is longer, metadata is split */
@@ -214,7 +214,8 @@ struct trace_block {
 };
 
 /* Payload of TRACE_META_MODULE: this, then path, build-id, the sections
- * atomsan_sites, atomsan_fns and atomsan_str as they lay in memory. */
+ * atomsan_sites, atomsan_fns, atomsan_str, atomsan_vars and atomsan_spec as they
+ * lay in memory. */
 struct trace_module {
 	uint32_t number;
 	uint32_t path_length;
@@ -224,6 +225,8 @@ struct trace_module {
 	uint64_t first_site, sites_address, sites_length;
 	uint64_t first_function, functions_address, functions_length;
 	uint64_t strings_address, strings_length;
+	uint64_t variables_address, variables_length;
+	uint64_t spec_length;
 };
 
 enum trace_state {
@@ -277,7 +280,7 @@ struct trace_header {
 };
 
 _Static_assert(sizeof(struct trace_block) == 32, "layout on disk");
-_Static_assert(sizeof(struct trace_module) == 88, "layout on disk");
+_Static_assert(sizeof(struct trace_module) == 112, "layout on disk");
 _Static_assert(sizeof(struct trace_header) <= TRACE_PAGE, "layout on disk");
 _Static_assert(TRACE_COUNTER_COUNT <= 32, "layout on disk");
 

@@ -13,7 +13,7 @@
 
 struct dump {
 	struct trace *trace;
-	int json, stats, sites;
+	int json, stats, sites, variables;
 	const char *thread; /* name, NULL: all */
 	uint64_t limit;
 };
@@ -58,6 +58,23 @@ static void show_sites(const struct dump *d)
 				describe_site(d->trace, t->first_site + i, stdout);
 				putchar('\n');
 			}
+		}
+	}
+	if (d->json)
+		fputs("]", stdout);
+}
+
+static void show_variables(const struct dump *d)
+{
+	if (d->json)
+		fputs(",\"variables\":[", stdout);
+	for (uint64_t i = 0; i < d->trace->variable_count && i < d->limit; i++) {
+		if (d->json) {
+			fputs(i ? ",\n" : "\n", stdout);
+			describe_listed_json(d->trace, i, stdout);
+		} else {
+			describe_listed(d->trace, i, stdout);
+			putchar('\n');
 		}
 	}
 	if (d->json)
@@ -121,10 +138,12 @@ static int show(const struct dump *d, struct err *err)
 	begin(d);
 	if (d->sites)
 		show_sites(d);
+	else if (d->variables)
+		show_variables(d);
 	else
 		failed = show_events(d, thread, &stats, err);
 	if (d->json) {
-		if (!d->sites) {
+		if (!d->sites && !d->variables) {
 			fputs(",", stdout);
 			stats_print_json(&stats, d->trace, stdout);
 		}
@@ -146,9 +165,13 @@ static int dump_run(int argc, char **argv)
 	struct dump d = {.limit = UINT64_MAX};
 	const char *limit = NULL;
 	struct err err;
-	const struct cli_option options[] = {{"--json", NULL, &d.json},   {"--stats", NULL, &d.stats},
-					     {"--sites", NULL, &d.sites}, {"--thread", &d.thread, NULL},
-					     {"--limit", &limit, NULL},   {NULL, NULL, NULL}};
+	const struct cli_option options[] = {{"--json", NULL, &d.json},
+					     {"--stats", NULL, &d.stats},
+					     {"--sites", NULL, &d.sites},
+					     {"--variables", NULL, &d.variables},
+					     {"--thread", &d.thread, NULL},
+					     {"--limit", &limit, NULL},
+					     {NULL, NULL, NULL}};
 	int first = cli_options(&verb_dump, argc, argv, options);
 	int failed;
 
@@ -178,13 +201,14 @@ static int dump_run(int argc, char **argv)
 
 const struct verb verb_dump = {
 	.name = "dump",
-	.synopsis = "[--json] [--stats] [--sites] [--thread=NAME] [--limit=N] FILE",
+	.synopsis = "[--json] [--stats] [--sites] [--variables] [--thread=NAME] [--limit=N] FILE",
 	.summary = "Show the events of a trace",
 	.help = "  --json         one JSON document instead of lines\n"
 		"  --stats        counts instead of events\n"
 		"  --sites        the program places that events refer to, instead of events\n"
+		"  --variables    the variables of the program and where they lie, instead of events\n"
 		"  --thread=NAME  only this thread: T0 is the main thread, T1 its first child, T1.1\n"
 		"                 the first child of that\n"
-		"  --limit=N      stop after N events or places\n",
+		"  --limit=N      stop after N events, places or variables\n",
 	.run = dump_run,
 };

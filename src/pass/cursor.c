@@ -50,16 +50,22 @@ static void into_member(struct cursor *c, LLVMMetadataRef member)
 	/* What a base class declares is the base class's, wherever it is met; what an
 	 * anonymous struct or union inside declares is the enclosing one's. */
 	if (!di_is_base(member)) {
-		if (!c->owner)
+		if (!c->owner) {
 			c->owner = c->type;
+			c->begin = 0;
+		}
 		if (*name)
 			append(c, ".", strncmp(name, "_vptr$", 6) ? name : "(vptr)");
 	}
 	c->bitfield = is_bitfield(member);
-	if (c->bitfield)
+	/* What is accessed of a bit-field is the storage that it shares. */
+	if (c->bitfield) {
+		c->begin += c->offset;
 		c->offset = 0;
-	else
+	} else {
+		c->begin += LLVMDITypeGetOffsetInBits(member) / 8;
 		c->offset -= LLVMDITypeGetOffsetInBits(member) / 8;
+	}
 	c->type = di_strip(di_base(member));
 }
 

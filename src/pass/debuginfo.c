@@ -24,6 +24,7 @@ enum operand {
 	COMPOSITE_ELEMENTS = 6,
 	SUBROUTINE_TYPES = 5,
 	UNIT_RETAINED_TYPES = 5,
+	UNIT_VARIABLES = 6,
 };
 
 /* DWARF tags. */
@@ -161,6 +162,44 @@ LLVMMetadataRef di_strip(LLVMMetadataRef type)
 		has_tag(type, TAG_RESTRICT) || has_tag(type, TAG_ATOMIC)))
 		type = operand(type, DERIVED_BASE);
 	return type;
+}
+
+unsigned di_qualifiers(LLVMMetadataRef type)
+{
+	unsigned found = 0;
+
+	for (; type && kind(type) == LLVMDIDerivedTypeMetadataKind; type = operand(type, DERIVED_BASE)) {
+		if (has_tag(type, TAG_CONST))
+			found |= DI_CONST;
+		else if (has_tag(type, TAG_VOLATILE))
+			found |= DI_VOLATILE;
+		else if (has_tag(type, TAG_ATOMIC))
+			found |= DI_ATOMIC;
+		else if (!has_tag(type, TAG_TYPEDEF) && !has_tag(type, TAG_RESTRICT))
+			break;
+	}
+	return found;
+}
+
+bool di_goes_by(LLVMMetadataRef type, const char *const *names)
+{
+	LLVMMetadataRef end = di_strip(type);
+
+	for (; type; type = operand(type, DERIVED_BASE)) {
+		const char *name = type == end && di_is_struct(type) ? types_name(type) : di_name(type);
+
+		for (const char *const *n = names; *n; n++)
+			if (!strcmp(name, *n))
+				return true;
+		if (type == end)
+			break;
+	}
+	return false;
+}
+
+LLVMMetadataRef di_variables(LLVMMetadataRef unit)
+{
+	return operand(unit, UNIT_VARIABLES);
 }
 
 LLVMMetadataRef di_pointee(LLVMMetadataRef type)

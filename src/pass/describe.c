@@ -26,6 +26,8 @@ static void name_member(const struct cursor *c, bool member, struct note *note)
 	if (c->owner) {
 		note->type = c->name && c->owner == c->named ? c->name : types_name(c->owner);
 		note->member = note_text(c->path);
+		note->offset = c->begin;
+		note->type_size = di_size(c->owner);
 	} else if (member && c->name) {
 		note->type = c->name;
 	}
@@ -74,7 +76,7 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 		note->base_kind = ATOMSAN_BASE_LOADED;
 		note->base = local->variable ? di_name(local->variable) : "";
 	} else {
-		struct note through = {"", "", "", 0, 0};
+		struct note through = {"", "", "", 0, 0, 0, 0};
 
 		base = follow(base, &c, &member, 0);
 		cursor_end(&c, 8, SHAPE_POINTER);
@@ -148,7 +150,7 @@ static enum shape shape_of(LLVMTypeRef type)
 static void describe_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write,
 			    unsigned receiver)
 {
-	struct note note = {"", "", "", 0, 0};
+	struct note note = {"", "", "", 0, 0, 0, 0};
 	struct cursor c;
 	bool member;
 	LLVMValueRef base = follow(pointer, &c, &member, 0);
@@ -166,7 +168,7 @@ static void describe_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVM
 static void describe_range(LLVMValueRef instruction, LLVMValueRef pointer, uint64_t size, bool write,
 			   unsigned receiver)
 {
-	struct note note = {"", "", "", 0, 0};
+	struct note note = {"", "", "", 0, 0, 0, 0};
 	struct cursor c;
 	bool member;
 	LLVMValueRef base = follow(pointer, &c, &member, 0);
@@ -205,13 +207,15 @@ static void describe_call(LLVMValueRef call, unsigned receiver)
 static void describe_local(LLVMValueRef place)
 {
 	struct local *local = follow_local(place);
-	struct note note = {"", "", "", ATOMSAN_BASE_LOCAL, 0};
+	struct note note = {"", "", "", ATOMSAN_BASE_LOCAL, 0, 0, 0};
 
 	if (!local || !local->variable)
 		return;
 	note.base = di_name(local->variable);
-	if (di_is_struct(di_strip(local->object)))
+	if (di_is_struct(di_strip(local->object))) {
 		note.type = types_name(local->object);
+		note.type_size = di_size(di_strip(local->object));
+	}
 	note_attach(place, &note, true);
 	if (local->object)
 		note_attach_value(place, local->object);
@@ -256,7 +260,7 @@ void describe_function(LLVMValueRef function)
 void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
 		    struct note *note)
 {
-	struct note found = {"", "", "", 0, 0};
+	struct note found = {"", "", "", 0, 0, 0, 0};
 	struct cursor c;
 	LLVMValueRef base;
 	bool member;
@@ -272,6 +276,8 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 		note->type = found.type;
 		note->member = found.member;
 		note->flags |= found.flags;
+		note->offset = found.offset;
+		note->type_size = found.type_size;
 	}
 	/* Inlining made other functions' parameters and locals out of the rest. */
 	if (!note->base_kind && LLVMIsAGlobalVariable(base))

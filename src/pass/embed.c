@@ -37,5 +37,5 @@ void embed_bitcode(LLVMModuleRef module)
 	LLVMSetGlobalConstant(global, true);
 	LLVMSetSection(global, "atomsan_bc");
 	LLVMSetAlignment(global, 16);
-	util_keep(module, global);
+	util_keep(module, "llvm.used", &global, 1);
 }

@@ -438,7 +438,7 @@ static enum watch watched(LLVMValueRef call, const char *name)
 
 static void store_site(LLVMValueRef call, bool pair)
 {
-	struct note note = {"", "", "", 0, pair ? ATOMSAN_SITE_RANGE : 0};
+	struct note note = {"", "", "", 0, pair ? ATOMSAN_SITE_RANGE : 0, 0, 0};
 	LLVMValueRef site;
 
 	before(call);
@@ -580,7 +580,7 @@ static void object(LLVMValueRef local)
 static void instrument_one(LLVMValueRef i)
 {
 	LLVMValueRef arguments[1];
-	struct note none = {"", "", "", 0, 0};
+	struct note none = {"", "", "", 0, 0, 0, 0};
 
 	switch (LLVMGetInstructionOpcode(i)) {
 	case LLVMLoad:
@@ -672,6 +672,7 @@ void instrument_module(LLVMModuleRef of)
 		if (!LLVMIsDeclaration(f) && strncmp(name, "__atomsan_", 10))
 			instrument_function(f, select_function_ignored(f));
 	}
+	variables_list(of);
 	sites_module_constructor(of);
 	follow_forget();
 	LLVMDisposeBuilder(builder);

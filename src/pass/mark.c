@@ -167,7 +167,8 @@ void mark_function(LLVMValueRef function)
 	LLVMSetCurrentDebugLocation2(
 		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
 							  subprogram, NULL));
-	arguments[0] = sites_function(module, function, asm_blocks);
+	arguments[0] =
+		sites_function(module, function, accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0, asm_blocks);
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
 	token = call(builder, declare(module, MARK_ENTER), arguments, 2);

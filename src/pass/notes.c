@@ -99,6 +99,9 @@ static void merge(struct note *into, const struct note *note)
 {
 	if (strcmp(into->type, note->type) || strcmp(into->member, note->member))
 		into->type = into->member = "";
+	/* One name for several types (instances of a template) has no layout. */
+	if (!*into->type || into->offset != note->offset || into->type_size != note->type_size)
+		into->offset = into->type_size = 0;
 	if (into->base_kind != note->base_kind || strcmp(into->base, note->base)) {
 		into->base_kind = ATOMSAN_BASE_UNKNOWN;
 		into->base = "";
@@ -134,7 +137,7 @@ static void remember(LLVMValueRef instruction, const struct note *note, bool wri
 	}
 }
 
-/* ---- as metadata: !{type, member, base, base_kind, flags} ---- */
+/* ---- as metadata: !{type, member, base, base_kind, flags, offset, type_size} ---- */
 
 static unsigned metadata_kind(LLVMValueRef instruction, const char *name)
 {
@@ -154,20 +157,22 @@ static LLVMMetadataRef text_node(LLVMContextRef context, const char *text)
 	return LLVMMDStringInContext2(context, text, strlen(text));
 }
 
-static LLVMMetadataRef number_node(LLVMContextRef context, unsigned n)
+static LLVMMetadataRef number_node(LLVMContextRef context, uint64_t n)
 {
-	return LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(context), n, false));
+	return LLVMValueAsMetadata(LLVMConstInt(LLVMInt64TypeInContext(context), n, false));
 }
 
 void note_attach(LLVMValueRef instruction, const struct note *note, bool write)
 {
 	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
-	LLVMMetadataRef parts[5] = {text_node(context, note->type), text_node(context, note->member),
-				    text_node(context, note->base), number_node(context, note->base_kind),
-				    number_node(context, note->flags)};
+	LLVMMetadataRef parts[7] = {
+		text_node(context, note->type),       text_node(context, note->member),
+		text_node(context, note->base),       number_node(context, note->base_kind),
+		number_node(context, note->flags),    number_node(context, note->offset),
+		number_node(context, note->type_size)};
 
 	LLVMSetMetadata(instruction, note_kind(instruction, write),
-			LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, parts, 5)));
+			LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, parts, 7)));
 	remember(instruction, note, write);
 }
 
@@ -179,26 +184,28 @@ static const char *part_text(LLVMValueRef part)
 	return text ? note_text(text) : "";
 }
 
-static unsigned part_number(LLVMValueRef part)
+static uint64_t part_number(LLVMValueRef part)
 {
-	return part && LLVMIsAConstantInt(part) ? (unsigned)LLVMConstIntGetZExtValue(part) : 0;
+	return part && LLVMIsAConstantInt(part) ? LLVMConstIntGetZExtValue(part) : 0;
 }
 
 bool note_find(LLVMValueRef instruction, bool write, struct note *note)
 {
 	LLVMValueRef node = LLVMGetMetadata(instruction, note_kind(instruction, write));
-	LLVMValueRef parts[5];
+	LLVMValueRef parts[7];
 	struct entry key;
 	size_t at;
 
-	*note = (struct note){"", "", "", 0, 0};
-	if (node && LLVMGetMDNodeNumOperands(node) == 5) {
+	*note = (struct note){"", "", "", 0, 0, 0, 0};
+	if (node && LLVMGetMDNodeNumOperands(node) == 7) {
 		LLVMGetMDNodeOperands(node, parts);
 		note->type = part_text(parts[0]);
 		note->member = part_text(parts[1]);
 		note->base = part_text(parts[2]);
-		note->base_kind = part_number(parts[3]);
-		note->flags = part_number(parts[4]);
+		note->base_kind = (unsigned)part_number(parts[3]);
+		note->flags = (unsigned)part_number(parts[4]);
+		note->offset = part_number(parts[5]);
+		note->type_size = part_number(parts[6]);
 		return true;
 	}
 	if (!entry_room || !position(instruction, write, &key))

@@ -34,6 +34,7 @@ void pass_early(LLVMModuleRef module)
 	sites_begin(module);
 	di_begin(module);
 	types_collect(module);
+	variables_keep_whole(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		select_forget_answers();
 		if (LLVMIsDeclaration(f))

@@ -60,6 +60,11 @@ LLVMMetadataRef di_signature(LLVMMetadataRef subprogram);
 LLVMMetadataRef di_result(LLVMMetadataRef subprogram);                /* type, or NULL for void */
 LLVMMetadataRef di_parameter(LLVMMetadataRef subprogram, unsigned n); /* type of parameter n, or NULL */
 unsigned di_flags(LLVMMetadataRef type);
+enum di_qualifier { DI_CONST = 1, DI_VOLATILE = 2, DI_ATOMIC = 4 };
+unsigned di_qualifiers(LLVMMetadataRef type); /* enum di_qualifier; typedefs are looked through */
+/* Has the type, or a typedef on the way to it, one of these names (NULL ends them)? */
+bool di_goes_by(LLVMMetadataRef type, const char *const *names);
+LLVMMetadataRef di_variables(LLVMMetadataRef unit); /* list of a unit's global variables */
 /* enum atomsan_function_flag, as far as the declaration tells. */
 unsigned di_method_flags(LLVMMetadataRef subprogram, const char *linkage_name);
 LLVMMetadataRef di_global(LLVMValueRef global); /* DIGlobalVariable, or NULL */
@@ -89,6 +94,7 @@ struct cursor {
 	LLVMMetadataRef owner; /* the struct that declares the first member on the path; NULL: none yet */
 	LLVMMetadataRef named; /* the type that only LLVM's name led to, */
 	const char *name;      /* and what can be said of it */
+	uint64_t begin;        /* of type, inside owner; of the first element where arrays lie between */
 	int bit;               /* of a bit-field's storage, or -1 */
 	bool array, bitfield;
 	char path[400]; /* "limits.max", "slots[]" */
@@ -112,6 +118,7 @@ struct note {
 	const char *type, *member, *base; /* "" if none; owned by the notes */
 	unsigned base_kind;               /* enum atomsan_base */
 	unsigned flags;                   /* enum atomsan_site_flag */
+	uint64_t offset, type_size;       /* see struct atomsan_site */
 };
 const char *note_text(const char *text); /* kept until notes_forget */
 void note_attach(LLVMValueRef instruction, const struct note *note, bool write);
@@ -144,6 +151,10 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 /* The receiver's parameter number and struct, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_receiver(LLVMValueRef function, const char **type);
 
+/* ---- accessor.c: early; plain getters and setters ---- */
+
+bool accessor_is(LLVMValueRef function);
+
 /* ---- mark.c: early; entry and exit marks ---- */
 
 void mark_function(LLVMValueRef function);
@@ -159,8 +170,17 @@ LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsig
 		       const struct note *note);
 /* Two neighbours, for what a call reads and for what it writes (see rt/watched.inc). */
 LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note);
-LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned asm_blocks);
+LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned flags, unsigned asm_blocks);
+/* For tables elsewhere: an empty entry, and the distance of a text from one of its fields. */
+LLVMValueRef sites_new_entry(LLVMTypeRef type, const char *section);
+LLVMValueRef sites_distance(LLVMValueRef entry, unsigned byte, const char *text);
 void sites_module_constructor(LLVMModuleRef module);
+
+/* ---- variables.c: late; the table of variables ---- */
+
+void variables_list(LLVMModuleRef module);
+/* Early: keeps the optimiser from taking structs apart, whose members would then lie anywhere. */
+void variables_keep_whole(LLVMModuleRef module);
 
 /* ---- select.c: what need not be instrumented ---- */
 
@@ -186,6 +206,7 @@ LLVMValueRef util_callee(LLVMValueRef call); /* the function called directly, or
 bool util_is_intrinsic(LLVMValueRef call, const char *prefix);
 LLVMAttributeRef util_attribute(LLVMModuleRef module, const char *name, uint64_t value);
 void util_add_attribute(LLVMValueRef function, const char *name);
-void util_keep(LLVMModuleRef module, LLVMValueRef global); /* list in llvm.used */
+/* Add to llvm.used, which the linker keeps, or llvm.compiler.used, which the compiler keeps. */
+void util_keep(LLVMModuleRef module, const char *list, LLVMValueRef *globals, unsigned count);
 
 #endif

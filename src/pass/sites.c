@@ -14,6 +14,8 @@
 #define SECTION_SITES "atomsan_sites"
 #define SECTION_FUNCTIONS "atomsan_fns"
 #define SECTION_STRINGS "atomsan_str"
+#define SECTION_VARIABLES "atomsan_vars"
+#define SECTION_SPEC "atomsan_spec"
 
 static LLVMModuleRef module;
 static LLVMContextRef context;
@@ -98,10 +100,21 @@ static LLVMValueRef distance(LLVMValueRef entry, unsigned byte, const char *text
 		number_type(32));
 }
 
-/* An entry refers to itself, so it is made empty first. */
+/* An entry refers to itself, so it is made empty first. Sizes are multiples of
+ * the alignment, so that the linker leaves no gaps. */
 static LLVMValueRef new_entry(LLVMTypeRef type, const char *section)
 {
-	return place(LLVMConstNull(type), section, 32);
+	return place(LLVMConstNull(type), section, 8);
+}
+
+LLVMValueRef sites_new_entry(LLVMTypeRef type, const char *section)
+{
+	return new_entry(type, section);
+}
+
+LLVMValueRef sites_distance(LLVMValueRef entry, unsigned byte, const char *text)
+{
+	return distance(entry, byte, text);
 }
 
 void sites_begin(LLVMModuleRef of)
@@ -123,9 +136,9 @@ void sites_forget(void)
 static LLVMTypeRef site_type(void)
 {
 	LLVMTypeRef i8 = number_type(8), i16 = number_type(16), i32 = number_type(32);
-	LLVMTypeRef fields[] = {i32, i32, i32, i32, i32, i32, i16, i16, i8, i8, i8, i8};
+	LLVMTypeRef fields[] = {i32, i32, i32, i32, i32, i32, i16, i16, i8, i8, i8, i8, i32, i32};
 
-	return LLVMStructTypeInContext(context, fields, 12, false);
+	return LLVMStructTypeInContext(context, fields, 14, false);
 }
 
 static unsigned at_most(uint64_t n, unsigned most)
@@ -143,6 +156,7 @@ static LLVMValueRef site_content(LLVMValueRef entry, unsigned byte, LLVMValueRef
 	LLVMMetadataRef subprogram = scope ? di_subprogram(scope) : NULL;
 	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
 	unsigned flags = note->flags, line = location ? LLVMDILocationGetLine(location) : 0;
+	bool known = note->offset <= UINT32_MAX && note->type_size <= UINT32_MAX;
 	const char *name;
 	size_t length;
 
@@ -170,8 +184,10 @@ static LLVMValueRef site_content(LLVMValueRef entry, unsigned byte, LLVMValueRef
 		number(8, order),
 		number(8, note->base_kind),
 		number(8, flags),
+		number(32, known ? note->offset : 0),
+		number(32, known ? note->type_size : 0),
 	};
-	return LLVMConstStructInContext(context, fields, 12, false);
+	return LLVMConstStructInContext(context, fields, 14, false);
 }
 
 LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsigned order, uint64_t size,
@@ -194,7 +210,7 @@ LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note)
 	return entry;
 }
 
-LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned asm_blocks)
+LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned flags, unsigned asm_blocks)
 {
 	LLVMTypeRef i16 = number_type(16), i32 = number_type(32);
 	LLVMTypeRef types[] = {i32, i32, i32, i32, i32, i16, i16, i32, i32};
@@ -202,7 +218,7 @@ LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned as
 	LLVMValueRef entry = new_entry(LLVMStructTypeInContext(context, types, 9, false), SECTION_FUNCTIONS);
 	LLVMLinkage linkage = LLVMGetLinkage(function);
 	const char *receiver_type, *name, *linkage_name;
-	unsigned receiver = describe_receiver(function, &receiver_type), flags = 0;
+	unsigned receiver = describe_receiver(function, &receiver_type);
 	size_t length;
 
 	name = di_name(subprogram);
@@ -301,8 +317,8 @@ void sites_module_constructor(LLVMModuleRef of)
 {
 	LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0), i32 = number_type(32),
 		    i64 = number_type(64);
-	LLVMTypeRef types[] = {i32,     i32,     pointer, pointer, pointer, pointer,
-			       pointer, pointer, pointer, i64,     i64};
+	LLVMTypeRef types[] = {i32,     i32,     pointer, pointer, pointer, pointer, pointer, pointer,
+			       pointer, pointer, pointer, pointer, pointer, i64,     i64};
 	LLVMValueRef fields[] = {
 		number(32, ATOMSAN_ABI_VERSION),
 		number(32, 0),
@@ -312,15 +328,19 @@ void sites_module_constructor(LLVMModuleRef of)
 		bound("stop", SECTION_FUNCTIONS),
 		bound("start", SECTION_STRINGS),
 		bound("stop", SECTION_STRINGS),
+		bound("start", SECTION_VARIABLES),
+		bound("stop", SECTION_VARIABLES),
+		bound("start", SECTION_SPEC),
+		bound("stop", SECTION_SPEC),
 		LLVMConstNull(pointer),
 		number(64, 0),
 		number(64, 0),
 	};
-	LLVMValueRef record = LLVMAddGlobal(module, LLVMStructTypeInContext(context, types, 11, false),
+	LLVMValueRef record = LLVMAddGlobal(module, LLVMStructTypeInContext(context, types, 15, false),
 					    "__atomsan_this_module");
 	LLVMValueRef constructor, destructor;
 
-	LLVMSetInitializer(record, LLVMConstStructInContext(context, fields, 11, false));
+	LLVMSetInitializer(record, LLVMConstStructInContext(context, fields, 15, false));
 	one_per_module(record, "__atomsan_this_module");
 	constructor = registration("__atomsan_module_ctor", "__atomsan_module_register", record);
 	destructor = registration("__atomsan_module_dtor", "__atomsan_module_unregister", record);

@@ -32,24 +32,26 @@ void util_add_attribute(LLVMValueRef function, const char *name)
 				util_attribute(LLVMGetGlobalParent(function), name, 0));
 }
 
-void util_keep(LLVMModuleRef module, LLVMValueRef global)
+void util_keep(LLVMModuleRef module, const char *list, LLVMValueRef *globals, unsigned count)
 {
 	LLVMTypeRef pointer = LLVMPointerTypeInContext(LLVMGetModuleContext(module), 0);
-	LLVMValueRef old = LLVMGetNamedGlobal(module, "llvm.used"), used;
-	unsigned count = 0;
-	LLVMValueRef *list;
+	LLVMValueRef old = LLVMGetNamedGlobal(module, list), used;
+	unsigned before = 0;
+	LLVMValueRef *all;
 
+	if (!count)
+		return;
 	if (old && LLVMGetInitializer(old))
-		count = (unsigned)LLVMGetNumOperands(LLVMGetInitializer(old));
-	list = malloc((count + 1) * sizeof *list);
-	for (unsigned i = 0; i < count; i++)
-		list[i] = LLVMGetOperand(LLVMGetInitializer(old), i);
-	list[count] = global;
+		before = (unsigned)LLVMGetNumOperands(LLVMGetInitializer(old));
+	all = malloc((before + count) * sizeof *all);
+	for (unsigned i = 0; i < before; i++)
+		all[i] = LLVMGetOperand(LLVMGetInitializer(old), i);
+	memcpy(all + before, globals, count * sizeof *all);
 	if (old)
 		LLVMDeleteGlobal(old);
-	used = LLVMAddGlobal(module, LLVMArrayType2(pointer, count + 1), "llvm.used");
-	LLVMSetInitializer(used, LLVMConstArray2(pointer, list, count + 1));
+	used = LLVMAddGlobal(module, LLVMArrayType2(pointer, before + count), list);
+	LLVMSetInitializer(used, LLVMConstArray2(pointer, all, before + count));
 	LLVMSetLinkage(used, LLVMAppendingLinkage);
 	LLVMSetSection(used, "llvm.metadata");
-	free(list);
+	free(all);
 }

@@ -19,8 +19,9 @@ struct table {
 };
 static struct module {
 	struct table sites, functions;
-	const char *strings;
-	uint64_t strings_length;
+	struct table variables; /* has no numbers */
+	const char *strings, *spec;
+	uint64_t strings_length, spec_length;
 } modules[MODULES];
 static uint32_t module_count;
 static uint64_t next_site = 1, next_function = 1;
@@ -33,6 +34,8 @@ struct rt_numbers rt_numbers;
 extern const struct atomsan_site __start_atomsan_sites[] BOUND, __stop_atomsan_sites[] BOUND;
 extern const struct atomsan_function __start_atomsan_fns[] BOUND, __stop_atomsan_fns[] BOUND;
 extern const char __start_atomsan_str[] BOUND, __stop_atomsan_str[] BOUND;
+extern const struct atomsan_variable __start_atomsan_vars[] BOUND, __stop_atomsan_vars[] BOUND;
+extern const char __start_atomsan_spec[] BOUND, __stop_atomsan_spec[] BOUND;
 
 static uint64_t find(uint64_t address, uint64_t size, bool function)
 {
@@ -135,10 +138,14 @@ static void write_module(uint32_t number)
 		.functions_length = module->functions.length,
 		.strings_address = (uint64_t)module->strings,
 		.strings_length = module->strings_length,
+		.variables_address = module->variables.begin,
+		.variables_length = module->variables.length,
+		.spec_length = module->spec_length,
 	};
 
-	object = (struct object){.address = module->sites.length ? module->sites.begin
-								 : module->functions.begin};
+	object = (struct object){.address = module->sites.length       ? module->sites.begin
+					    : module->functions.length ? module->functions.begin
+								       : module->variables.begin};
 	rt_self.inside++;
 	dl_iterate_phdr(match_object, &object);
 	rt_self.inside--;
@@ -154,14 +161,29 @@ static void write_module(uint32_t number)
 		{(void *)module->sites.begin, module->sites.length},
 		{(void *)module->functions.begin, module->functions.length},
 		{module->strings, module->strings_length},
+		{(void *)module->variables.begin, module->variables.length},
+		{module->spec, module->spec_length},
 	};
 	rt_file_meta(TRACE_META_MODULE, pieces, sizeof pieces / sizeof *pieces);
+}
+
+/* Empty tables have no address of their own. */
+static bool is_loaded(const struct module *module)
+{
+	return module->sites.length || module->functions.length || module->variables.length;
+}
+
+static bool is_same(const struct module *module, const struct atomsan_module *given)
+{
+	return module->sites.begin == (uint64_t)given->sites_begin &&
+	       module->functions.begin == (uint64_t)given->functions_begin &&
+	       module->variables.begin == (uint64_t)given->variables_begin;
 }
 
 void rt_module_write_all(void)
 {
 	for (uint32_t i = 0; i < module_count; i++)
-		if (modules[i].sites.length || modules[i].functions.length)
+		if (is_loaded(&modules[i]))
 			write_module(i);
 }
 
@@ -180,6 +202,7 @@ static void leave(void)
 EXPORT void __atomsan_module_register(struct atomsan_module *given)
 {
 	uint64_t sites = (uint64_t)given->sites_begin, functions = (uint64_t)given->functions_begin;
+	uint64_t variables = (uint64_t)given->variables_begin;
 	struct module *module;
 	uint32_t number;
 
@@ -194,8 +217,7 @@ EXPORT void __atomsan_module_register(struct atomsan_module *given)
 	enter();
 	/* The executable's constructor comes after rt_module_executable(). */
 	for (uint32_t i = 0; i < module_count; i++)
-		if (modules[i].sites.begin == sites && modules[i].functions.begin == functions &&
-		    (modules[i].sites.length || modules[i].functions.length))
+		if (is_same(&modules[i], given) && is_loaded(&modules[i]))
 			goto out;
 	number = module_count;
 	if (number == MODULES) {
@@ -206,6 +228,9 @@ EXPORT void __atomsan_module_register(struct atomsan_module *given)
 	module->sites = (struct table){sites, (uint64_t)given->sites_end - sites, next_site};
 	module->functions =
 		(struct table){functions, (uint64_t)given->functions_end - functions, next_function};
+	module->variables = (struct table){variables, (uint64_t)given->variables_end - variables, 0};
+	module->spec = given->spec_begin;
+	module->spec_length = (uint64_t)(given->spec_end - given->spec_begin);
 	module->strings = given->strings_begin;
 	module->strings_length = (uint64_t)(given->strings_end - given->strings_begin);
 	next_site += module->sites.length / sizeof(struct atomsan_site);
@@ -224,15 +249,14 @@ out:
 
 EXPORT void __atomsan_module_unregister(struct atomsan_module *given)
 {
-	uint64_t sites = (uint64_t)given->sites_begin, functions = (uint64_t)given->functions_begin;
-
 	/* The executable's tables stay: code may run in it to the very end. */
-	if (sites == modules[0].sites.begin && functions == modules[0].functions.begin)
+	if (is_same(&modules[0], given))
 		return;
 	enter();
 	for (uint32_t i = 0; i < module_count; i++)
-		if (modules[i].sites.begin == sites && modules[i].functions.begin == functions)
-			modules[i].sites.length = modules[i].functions.length = 0;
+		if (is_same(&modules[i], given))
+			modules[i].sites.length = modules[i].functions.length = modules[i].variables.length =
+				0;
 	leave();
 }
 
@@ -246,6 +270,10 @@ void rt_module_executable(void)
 		.functions_end = __stop_atomsan_fns,
 		.strings_begin = __start_atomsan_str,
 		.strings_end = __stop_atomsan_str,
+		.variables_begin = __start_atomsan_vars,
+		.variables_end = __stop_atomsan_vars,
+		.spec_begin = __start_atomsan_spec,
+		.spec_end = __stop_atomsan_spec,
 	};
 
 	__atomsan_module_register(&executable);

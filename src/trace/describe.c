@@ -23,6 +23,9 @@ static const char *const orders[] = {"plain",   "relaxed", "consume", "acquire",
 static const char *const bases[] = {"unknown", "global", "receiver", "parameter",
 				    "local",   "member", "loaded",   "call"};
 static const char *const site_flags[] = {"volatile", "bitfield", "range", "member", "array"};
+static const char *const function_flags[] = {"external",   "private",     "method",     "varargs",
+					     "artificial", "constructor", "destructor", "accessor"};
+static const char *const variable_flags[] = {"atomic", "volatile", "lock", "static", "array"};
 enum { ORDERS = sizeof orders / sizeof *orders, BASES = sizeof bases / sizeof *bases };
 
 const char *describe_access(unsigned access)
@@ -73,6 +76,38 @@ char *describe_variable(const struct trace_site *site)
 	if (site->base)
 		return mem_text(site->base);
 	return site->type ? mem_text(site->type) : NULL;
+}
+
+char *describe_address(const struct trace *trace, uint64_t address)
+{
+	struct trace_variable v;
+	char element[32] = "", inside[32] = "";
+	uint64_t offset;
+
+	if (!trace_variable_at(trace, address, &v) || !v.name)
+		return NULL;
+	offset = address - v.address;
+	if (v.flags & ATOMSAN_VARIABLE_ARRAY && v.element_size) {
+		snprintf(element, sizeof element, "[%" PRIu64 "]", offset / v.element_size);
+		offset %= v.element_size;
+	}
+	if (offset)
+		snprintf(inside, sizeof inside, "+%" PRIu64, offset);
+	return mem_textf("%s%s%s", v.name, element, inside);
+}
+
+/* What an event is about, by the source's names: of a member the site knows best, of
+ * anything else the address. */
+static char *name_event(const struct trace *trace, const struct trace_event *e, const struct trace_site *site)
+{
+	char *name;
+
+	if (e->kind == TRACE_OP)
+		return strcmp(columns[e->op].object, "-") ? describe_address(trace, e->address) : NULL;
+	if (e->kind != TRACE_ACCESS)
+		return NULL;
+	name = describe_variable(site);
+	return name ? name : describe_address(trace, e->address);
 }
 
 /* The name that an imported trace has for what the event is about. */
@@ -169,8 +204,6 @@ void describe_event(const struct trace *trace, const struct trace_event *e, FILE
 	switch (e->kind) {
 	case TRACE_ACCESS:
 		fprintf(out, "  0x%" PRIx64 "+%" PRIu64, e->address, e->value);
-		if (!name)
-			name = variable = describe_variable(&site);
 		break;
 	case TRACE_OP:
 		put_op(trace, e, out);
@@ -185,6 +218,8 @@ void describe_event(const struct trace *trace, const struct trace_event *e, FILE
 		fprintf(out, "  frames %" PRIu32, e->frames);
 		break;
 	}
+	if (!name)
+		name = variable = name_event(trace, e, &site);
 	if (name) {
 		fputs("  ", out);
 		text_put(out, name);
@@ -227,6 +262,22 @@ static void json_place(FILE *out, const char *function, const char *file, uint32
 		fprintf(out, ",\"column\":%u", column);
 }
 
+/* `names` has one per bit. */
+static void json_flags(FILE *out, const char *const *names, unsigned count, unsigned flags)
+{
+	fputs(",\"flags\":[", out);
+	for (unsigned i = 0, n = 0; i < count; i++)
+		if (flags >> i & 1)
+			fprintf(out, "%s\"%s\"", n++ ? "," : "", names[i]);
+	fputs("]", out);
+}
+
+static void json_function(FILE *out, const struct trace_function *function)
+{
+	json_place(out, function->name, function->file, function->line, 0);
+	json_flags(out, function_flags, sizeof function_flags / sizeof *function_flags, function->flags);
+}
+
 static void json_op(const struct trace *trace, const struct trace_event *e, FILE *out)
 {
 	if (strcmp(columns[e->op].object, "-"))
@@ -258,11 +309,11 @@ void describe_event_json(const struct trace *trace, const struct trace_event *e,
 		trace_site(trace, e->site, &site, NULL);
 		fprintf(out, ",\"site\":%" PRIu32, e->site);
 	}
+	if (!name)
+		name = variable = name_event(trace, e, &site);
 	switch (e->kind) {
 	case TRACE_ACCESS:
 		fprintf(out, ",\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64, e->address, e->value);
-		if (!name)
-			name = variable = describe_variable(&site);
 		json_field(out, "variable", name);
 		break;
 	case TRACE_OP:
@@ -273,7 +324,7 @@ void describe_event_json(const struct trace *trace, const struct trace_event *e,
 		if (e->address)
 			fprintf(out, ",\"receiver\":\"0x%" PRIx64 "\"", e->address);
 		if (!trace_function(trace, e->function, &function, NULL))
-			json_place(out, function.name, function.file, function.line, 0);
+			json_function(out, &function);
 		break;
 	case TRACE_EXIT:
 		fprintf(out, ",\"frames\":%" PRIu32, e->frames);
@@ -323,15 +374,42 @@ void describe_site_json(const struct trace *trace, uint64_t number, FILE *out)
 	json_field(out, "found_by", site.base_kind < BASES ? bases[site.base_kind] : NULL);
 	if (site.order && site.order < ORDERS)
 		json_field(out, "order", orders[site.order]);
-	fputs(",\"flags\":[", out);
-	for (unsigned i = 0, n = 0; i < 5; i++)
-		if (site.flags >> i & 1)
-			fprintf(out, "%s\"%s\"", n++ ? "," : "", site_flags[i]);
-	fputs("]", out);
+	if (site.type_size)
+		fprintf(out, ",\"offset\":%" PRIu32 ",\"type_size\":%" PRIu32, site.offset, site.type_size);
+	json_flags(out, site_flags, sizeof site_flags / sizeof *site_flags, site.flags);
 	json_place(out, site.function, site.file, site.line, site.column);
 	json_field(out, "module", site.module->path);
 	fputs("}", out);
 	free(variable);
+}
+
+void describe_listed(const struct trace *trace, uint64_t i, FILE *out)
+{
+	struct trace_variable v;
+
+	trace_variable(trace, i, &v);
+	fprintf(out, "0x%" PRIx64 "+%" PRIu64 "  ", v.address, v.size);
+	text_put(out, v.name ? v.name : "?");
+	if (v.type) {
+		fputs("  ", out);
+		text_put(out, v.type);
+	}
+	put_place(out, NULL, v.file, v.line, 0);
+}
+
+void describe_listed_json(const struct trace *trace, uint64_t i, FILE *out)
+{
+	struct trace_variable v;
+
+	trace_variable(trace, i, &v);
+	fprintf(out, "{\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64, v.address, v.size);
+	json_field(out, "variable", v.name);
+	json_field(out, "type", v.type);
+	fprintf(out, ",\"element_size\":%" PRIu32, v.element_size);
+	json_flags(out, variable_flags, sizeof variable_flags / sizeof *variable_flags, v.flags);
+	json_place(out, NULL, v.file, v.line, 0);
+	json_field(out, "module", v.module->path);
+	fputs("}", out);
 }
 
 void describe_state(const struct trace *trace, char *text, size_t size)

@@ -14,6 +14,9 @@ void describe_event(const struct trace *trace, const struct trace_event *event, 
 void describe_event_json(const struct trace *trace, const struct trace_event *event, FILE *out);
 void describe_site(const struct trace *trace, uint64_t number, FILE *out);
 void describe_site_json(const struct trace *trace, uint64_t number, FILE *out);
+/* The i-th of trace->variables. */
+void describe_listed(const struct trace *trace, uint64_t i, FILE *out);
+void describe_listed_json(const struct trace *trace, uint64_t i, FILE *out);
 
 /* "read", "atomic-store"; never NULL. */
 const char *describe_access(unsigned access);
@@ -21,5 +24,7 @@ const char *describe_access(unsigned access);
 void describe_state(const struct trace *trace, char *text, size_t size);
 /* "type.member", else the base's name, else NULL. The caller frees it. */
 char *describe_variable(const struct trace_site *site);
+/* The variable that has this byte: "accounts[2]+8"; else NULL. The caller frees it. */
+char *describe_address(const struct trace *trace, uint64_t address);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The tables of a module: sites, functions and the strings they point to. The
+ * The tables of a module: sites, functions, variables and the strings they point to. The
  * tables are used as they lie in the file; a string reference is a distance
  * from the place of the field in the process, so places are computed in the
  * process's addresses and only then turned into an offset in the strings.
@@ -48,16 +48,22 @@ int trace_module_add(struct trace *trace, struct trace_span item, struct err *er
 					.functions = m.functions_length / sizeof(struct atomsan_function),
 					.sites_address = m.sites_address,
 					.functions_address = m.functions_address,
-					.strings_address = m.strings_address};
+					.strings_address = m.strings_address,
+					.variables = m.variables_length / sizeof(struct atomsan_variable),
+					.variables_address = m.variables_address};
 	path = cut(&item, m.path_length);
 	t.build_id = path ? (const uint8_t *)cut(&item, m.build_id_length) : NULL;
 	t.site_data = t.build_id ? (const uint8_t *)cut(&item, m.sites_length) : NULL;
 	t.function_data = t.site_data ? (const uint8_t *)cut(&item, m.functions_length) : NULL;
 	t.strings = t.function_data ? cut(&item, m.strings_length) : NULL;
-	if (!t.strings)
+	t.variable_data = t.strings ? (const uint8_t *)cut(&item, m.variables_length) : NULL;
+	t.spec.data = t.variable_data ? cut(&item, m.spec_length) : NULL;
+	t.spec.length = m.spec_length;
+	if (!t.spec.data)
 		return damaged(trace, m.number, "they are shorter than their header says", err);
 	if (m.sites_length % sizeof(struct atomsan_site) ||
-	    m.functions_length % sizeof(struct atomsan_function))
+	    m.functions_length % sizeof(struct atomsan_function) ||
+	    m.variables_length % sizeof(struct atomsan_variable) || t.variables > UINT32_MAX)
 		return damaged(trace, m.number, "a table ends inside an entry", err);
 	if (t.sites && (!t.first_site || t.first_site + t.sites < t.sites))
 		return damaged(trace, m.number, "its site numbers are impossible", err);
@@ -94,6 +100,50 @@ static int compare_functions(const void *left, const void *right, void *modules)
 	return a->functions < b->functions ? -1 : a->functions > b->functions;
 }
 
+static int compare_variables(const void *left, const void *right)
+{
+	const struct trace_variable_place *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	/* The same one again, or one that the linker put over it: the larger goes first. */
+	if (a->size != b->size)
+		return a->size > b->size ? -1 : 1;
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->entry < b->entry ? -1 : a->entry > b->entry;
+}
+
+/* Variables do not overlap; where some do (an object was unloaded and another
+ * took its place), the one that begins first keeps its bytes. */
+static void sort_variables(struct trace *trace)
+{
+	struct trace_variable_place *v;
+	uint64_t count = 0, kept = 0;
+
+	for (uint32_t i = 0; i < trace->module_count; i++)
+		count += trace->modules[i].variables;
+	trace->variables = v = mem_alloc((count + 1) * sizeof *v);
+	count = 0;
+	for (uint32_t i = 0; i < trace->module_count; i++) {
+		const struct trace_module_table *m = &trace->modules[i];
+
+		for (uint64_t entry = 0; entry < m->variables; entry++) {
+			struct atomsan_variable raw;
+
+			memcpy(&raw, m->variable_data + entry * sizeof raw, sizeof raw);
+			if (raw.size && raw.address + raw.size > raw.address)
+				v[count++] = (struct trace_variable_place){raw.address, raw.size, i,
+									   (uint32_t)entry};
+		}
+	}
+	qsort(v, count, sizeof *v, compare_variables);
+	for (uint64_t i = 0; i < count; i++)
+		if (!kept || v[i].address - v[kept - 1].address >= v[kept - 1].size)
+			v[kept++] = v[i];
+	trace->variable_count = kept;
+}
+
 int trace_modules_sort(struct trace *trace, struct err *err)
 {
 	struct trace_module_table *m = trace->modules;
@@ -103,6 +153,7 @@ int trace_modules_sort(struct trace *trace, struct err *err)
 	if (!n)
 		return 0;
 	qsort(m, n, sizeof *m, compare_sites);
+	sort_variables(trace);
 	trace->by_function = mem_alloc(n * sizeof *trace->by_function);
 	for (uint32_t i = 0; i < n; i++)
 		trace->by_function[i] = i;
@@ -203,6 +254,8 @@ int trace_site(const struct trace *trace, uint64_t number, struct trace_site *si
 				    .order = raw.order,
 				    .base_kind = raw.base_kind,
 				    .flags = raw.flags,
+				    .offset = raw.offset,
+				    .type_size = raw.type_size,
 				    .module = m};
 #undef STRING
 	return 0;
@@ -232,4 +285,44 @@ int trace_function(const struct trace *trace, uint64_t number, struct trace_func
 					    .module = m};
 #undef STRING
 	return 0;
+}
+
+void trace_variable(const struct trace *trace, uint64_t i, struct trace_variable *variable)
+{
+	const struct trace_variable_place *place = &trace->variables[i];
+	const struct trace_module_table *m = &trace->modules[place->module];
+	uint64_t at = place->entry * sizeof(struct atomsan_variable);
+	struct atomsan_variable raw;
+
+	memcpy(&raw, m->variable_data + at, sizeof raw);
+	at += m->variables_address;
+#define STRING(field) string(m, at + offsetof(struct atomsan_variable, field), raw.field)
+	*variable = (struct trace_variable){.name = STRING(name),
+					    .file = STRING(file),
+					    .type = STRING(type),
+					    .address = raw.address,
+					    .size = raw.size,
+					    .element_size = raw.element_size,
+					    .line = raw.line,
+					    .flags = raw.flags,
+					    .module = m};
+#undef STRING
+}
+
+bool trace_variable_at(const struct trace *trace, uint64_t address, struct trace_variable *variable)
+{
+	uint64_t low = 0, high = trace->variable_count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (trace->variables[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || address - trace->variables[low - 1].address >= trace->variables[low - 1].size)
+		return false;
+	trace_variable(trace, low - 1, variable);
+	return true;
 }

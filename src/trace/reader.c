@@ -50,7 +50,13 @@ static int read_header(struct trace *trace, struct err *err)
 	if (trace->size >= offsetof(struct trace_header, header_size) && h->version > TRACE_VERSION)
 		return err_set(err,
 			       "%s: the trace has format version %" PRIu32
-			       ", but this atomsan reads versions up to %d; use a newer one",
+			       ", but this atomsan reads version %d; use a newer one",
+			       path, h->version, TRACE_VERSION);
+	if (trace->size >= offsetof(struct trace_header, header_size) && h->version &&
+	    h->version < TRACE_VERSION)
+		return err_set(err,
+			       "%s: the trace has format version %" PRIu32
+			       ", but this atomsan reads version %d; record the program again",
 			       path, h->version, TRACE_VERSION);
 	if (trace->size < sizeof *h)
 		return err_set(err, "%s: the file ends inside the header of the trace", path);
@@ -336,6 +342,7 @@ void trace_close(struct trace *trace)
 	if (trace->mapped)
 		munmap((void *)trace->map, trace->size);
 	free(trace->by_function);
+	free(trace->variables);
 	free(trace->owned);
 	free(trace->notes);
 	free(trace->modules);

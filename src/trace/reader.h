@@ -64,6 +64,9 @@ struct trace_module_table {
 	const uint8_t *site_data, *function_data;
 	const char *strings;
 	uint64_t strings_length; /* up to and including the last NUL */
+	uint64_t variables, variables_address;
+	const uint8_t *variable_data;
+	struct trace_span spec; /* what its annotations say, lines of the spec file language */
 };
 
 /* A program place with its strings; a string that is missing or that does not
@@ -76,6 +79,8 @@ struct trace_site {
 	uint8_t order;     /* enum atomsan_order */
 	uint8_t base_kind; /* enum atomsan_base */
 	uint8_t flags;     /* enum atomsan_site_flag */
+	/* Of the member inside type, and of type; both 0 where type_size is not known. */
+	uint32_t offset, type_size;
 	const struct trace_module_table *module;
 };
 
@@ -86,6 +91,23 @@ struct trace_function {
 	uint16_t flags;    /* enum atomsan_function_flag */
 	uint32_t asm_blocks;
 	const struct trace_module_table *module;
+};
+
+/* A variable with static storage, where the loader put it. */
+struct trace_variable {
+	const char *name, *file, *type;
+	uint64_t address, size;
+	uint32_t element_size; /* of an array's element; of anything else its size */
+	uint32_t line;
+	uint32_t flags; /* enum atomsan_variable_flag */
+	const struct trace_module_table *module;
+};
+
+/* Where a variable lies and which entry of which module tells of it. */
+struct trace_variable_place {
+	uint64_t address, size;
+	uint32_t module; /* index */
+	uint32_t entry;
 };
 
 /* Names of an imported text trace; see TRACE_META_STD in docs/trace-format.md. */
@@ -114,7 +136,9 @@ struct trace {
 	uint32_t thread_count;
 	struct trace_module_table *modules; /* ascending first_site */
 	uint32_t module_count;
-	uint32_t *by_function; /* module indexes, ascending first_function */
+	uint32_t *by_function;                  /* module indexes, ascending first_function */
+	struct trace_variable_place *variables; /* of all modules, ascending address */
+	uint64_t variable_count;
 	struct trace_span argv, environ, cwd, options;
 	struct trace_names std[TRACE_STD_ITEMS];
 	char **notes; /* sentences: what is missing though the rest is sound */
@@ -136,6 +160,11 @@ bool trace_is_one(const void *data, size_t size);
 int trace_site(const struct trace *trace, uint64_t number, struct trace_site *site, struct err *err);
 int trace_function(const struct trace *trace, uint64_t number, struct trace_function *function,
 		   struct err *err);
+
+/* The variable that has this byte; false if it belongs to none. */
+bool trace_variable_at(const struct trace *trace, uint64_t address, struct trace_variable *variable);
+/* The i-th of trace->variables. */
+void trace_variable(const struct trace *trace, uint64_t i, struct trace_variable *variable);
 
 /* The module that has this site or function, or NULL. */
 const struct trace_module_table *trace_site_module(const struct trace *trace, uint64_t number);

@@ -26,7 +26,7 @@ struct thread {
 
 struct module {
 	struct trace_module head;
-	struct bytes path, sites, functions, strings;
+	struct bytes path, sites, functions, strings, variables, spec;
 	uint64_t *string_table; /* open addressing; offset + 1 of a string, 0: free */
 	uint64_t string_room, string_count;
 };
@@ -112,6 +112,34 @@ void trace_writer_meta(struct trace_writer *w, enum trace_meta kind, uint32_t it
 	} while (length);
 }
 
+static void free_module(struct module *m)
+{
+	free(m->path.data);
+	free(m->sites.data);
+	free(m->functions.data);
+	free(m->strings.data);
+	free(m->variables.data);
+	free(m->spec.data);
+	free(m->string_table);
+}
+
+/* References were noted as offset + 1 in the strings; now the distances are known. */
+static void resolve(const struct module *m, struct bytes *table, uint64_t address, uint64_t entry_size,
+		    uint64_t first, unsigned count)
+{
+	for (uint64_t entry = first; entry < table->length; entry += entry_size) {
+		for (uint64_t at = entry; at < entry + 4 * count; at += 4) {
+			int32_t reference;
+
+			memcpy(&reference, table->data + at, 4);
+			if (!reference)
+				continue;
+			reference += (int32_t)(m->head.strings_address - 1 - (address + at));
+			memcpy(table->data + at, &reference, 4);
+		}
+	}
+}
+
 static void end_module(struct trace_writer *w)
 {
 	struct module *m = &w->module;
@@ -127,40 +155,31 @@ static void end_module(struct trace_writer *w)
 	m->head.functions_length = m->functions.length;
 	m->head.strings_address = address += m->functions.length;
 	m->head.strings_length = m->strings.length;
-	/* References were noted as offset + 1 in the strings; now the distances are known. */
-	for (uint64_t at = 0; at < m->sites.length + m->functions.length; at += 32) {
-		bool is_site = at < m->sites.length;
-		char *entry = is_site ? m->sites.data + at : m->functions.data + (at - m->sites.length);
-
-		for (int field = 0; field < (is_site ? 5 : 4); field++) {
-			int32_t reference;
-
-			memcpy(&reference, entry + 4 * field, 4);
-			if (!reference)
-				continue;
-			reference += (int32_t)(m->head.strings_address - 1 -
-					       (m->head.sites_address + at + 4 * field));
-			memcpy(entry + 4 * field, &reference, 4);
-		}
-	}
+	m->head.variables_address = address += m->strings.length;
+	m->head.variables_length = m->variables.length;
+	m->head.spec_length = m->spec.length;
+	resolve(m, &m->sites, m->head.sites_address, sizeof(struct atomsan_site), 0, 5);
+	resolve(m, &m->functions, m->head.functions_address, sizeof(struct atomsan_function), 0, 4);
+	resolve(m, &m->variables, m->head.variables_address, sizeof(struct atomsan_variable),
+		offsetof(struct atomsan_variable, name), 3);
 	append(&all, &m->head, sizeof m->head);
 	append(&all, m->path.data, m->path.length);
 	append(&all, m->sites.data, m->sites.length);
 	append(&all, m->functions.data, m->functions.length);
 	append(&all, m->strings.data, m->strings.length);
+	append(&all, m->variables.data, m->variables.length);
+	append(&all, m->spec.data, m->spec.length);
 	trace_writer_meta(w, TRACE_META_MODULE, m->head.number, all.data, all.length);
 	free(all.data);
-	free(m->path.data);
-	free(m->sites.data);
-	free(m->functions.data);
-	free(m->strings.data);
-	free(m->string_table);
+	free_module(m);
 	*m = (struct module){0};
 	w->in_module = false;
 }
 
-_Static_assert(offsetof(struct atomsan_site, line) == 20 && offsetof(struct atomsan_function, line) == 16,
-	       "five and four string references come first");
+_Static_assert(offsetof(struct atomsan_site, line) == 20 && offsetof(struct atomsan_function, line) == 16 &&
+		       offsetof(struct atomsan_variable, line) ==
+			       offsetof(struct atomsan_variable, name) + 12,
+	       "five, four and three string references side by side");
 
 void trace_writer_module(struct trace_writer *w, const char *path, const void *build_id,
 			 uint32_t build_id_length)
@@ -225,7 +244,8 @@ static void make_room(struct trace_writer *w)
 {
 	struct module *m = &w->module;
 
-	if (!w->in_module || m->sites.length + m->functions.length + m->strings.length > 1u << 30)
+	if (!w->in_module ||
+	    m->sites.length + m->functions.length + m->strings.length + m->variables.length > 1u << 30)
 		trace_writer_module(w, "", NULL, 0);
 }
 
@@ -246,7 +266,9 @@ uint32_t trace_writer_site(struct trace_writer *w, const struct trace_site *site
 				    .kind = site->kind,
 				    .order = site->order,
 				    .base_kind = site->base_kind,
-				    .flags = site->flags};
+				    .flags = site->flags,
+				    .offset = site->offset,
+				    .type_size = site->type_size};
 	append(&m->sites, &raw, sizeof raw);
 	return (uint32_t)w->next_site++;
 }
@@ -267,6 +289,29 @@ uint32_t trace_writer_function(struct trace_writer *w, const struct trace_functi
 					.asm_blocks = function->asm_blocks};
 	append(&m->functions, &raw, sizeof raw);
 	return (uint32_t)w->next_function++;
+}
+
+void trace_writer_variable(struct trace_writer *w, const struct trace_variable *variable)
+{
+	struct module *m = &w->module;
+	struct atomsan_variable raw;
+
+	make_room(w);
+	raw = (struct atomsan_variable){.address = variable->address,
+					.size = variable->size,
+					.name = intern(m, variable->name),
+					.file = intern(m, variable->file),
+					.type = intern(m, variable->type),
+					.line = variable->line,
+					.element_size = variable->element_size,
+					.flags = variable->flags};
+	append(&m->variables, &raw, sizeof raw);
+}
+
+void trace_writer_spec(struct trace_writer *w, const char *text)
+{
+	make_room(w);
+	append(&w->module.spec, text, strlen(text));
 }
 
 static void flush(struct trace_writer *w, uint32_t number, struct thread *thread)
@@ -352,11 +397,7 @@ static void release(struct trace_writer *w)
 	for (uint32_t i = 0; i < w->thread_room; i++)
 		free(w->threads[i].words);
 	free(w->threads);
-	free(w->module.path.data);
-	free(w->module.sites.data);
-	free(w->module.functions.data);
-	free(w->module.strings.data);
-	free(w->module.string_table);
+	free_module(&w->module);
 	free(w);
 }
 

@@ -28,6 +28,10 @@ void trace_writer_module(struct trace_writer *writer, const char *path, const vo
 uint32_t trace_writer_site(struct trace_writer *writer, const struct trace_site *site);
 uint32_t trace_writer_function(struct trace_writer *writer, const struct trace_function *function);
 
+/* A variable, and lines as annotations write them, of the same module. */
+void trace_writer_variable(struct trace_writer *writer, const struct trace_variable *variable);
+void trace_writer_spec(struct trace_writer *writer, const char *text);
+
 /* Metadata other than modules. */
 void trace_writer_meta(struct trace_writer *writer, enum trace_meta kind, uint32_t item, const void *data,
 		       uint64_t length);

@@ -110,7 +110,9 @@ unsigned helper_sample(const char *path)
 				  .line = 12,
 				  .column = 9,
 				  .size = 8,
-				  .kind = ATOMSAN_READ};
+				  .kind = ATOMSAN_READ,
+				  .offset = 16,
+				  .type_size = 24};
 	struct trace_site write = read, range = {.function = "copy",
 						 .file = "bank.c",
 						 .base = "table",
@@ -125,6 +127,19 @@ unsigned helper_sample(const char *path)
 					  .receiver_type = "account",
 					  .receiver = 0,
 					  .flags = ATOMSAN_FN_EXTERNAL};
+	struct trace_variable table = {.name = "table",
+				       .file = "bank.c",
+				       .type = "account",
+				       .address = 0x555500003000,
+				       .size = 96,
+				       .element_size = 24,
+				       .line = 7,
+				       .flags = ATOMSAN_VARIABLE_ARRAY};
+	struct trace_variable lock = {.name = "table_lock",
+				      .address = 0x555500002ff0,
+				      .size = 16,
+				      .element_size = 16,
+				      .flags = ATOMSAN_VARIABLE_LOCK};
 	uint32_t r, wr, rg, cl, fn, far_site, far_fn;
 	unsigned n = 0;
 
@@ -142,6 +157,10 @@ unsigned helper_sample(const char *path)
 	wr = trace_writer_site(w, &write);
 	rg = trace_writer_site(w, &range);
 	fn = trace_writer_function(w, &function);
+	trace_writer_variable(w, &table);
+	trace_writer_variable(w, &lock);
+	trace_writer_variable(w, &table);
+	trace_writer_spec(w, "unit function deposit\n");
 	trace_writer_module(w, "/lib/far.so", NULL, 0);
 	cl = trace_writer_site(w, &call);
 	far_site = trace_writer_site(w, &read);

@@ -74,12 +74,15 @@ static void not_traces(void **state)
 	assert_contains(err.text, "No such file");
 }
 
-static void newer_version(void **state)
+static void other_versions(void **state)
 {
 	char *data = copy();
 
 	((struct trace_header *)data)->version = TRACE_VERSION + 6;
-	refuse(data, sample_size, "format version 7, but this atomsan reads versions up to 1");
+	refuse(data, sample_size, "format version 8, but this atomsan reads version 2; use a newer one");
+	((struct trace_header *)data)->version = TRACE_VERSION - 1;
+	refuse(data, sample_size,
+	       "format version 1, but this atomsan reads version 2; record the program again");
 	free(data);
 }
 
@@ -170,6 +173,8 @@ static void places(void **state)
 	assert_int_equal(site.line, 12);
 	assert_int_equal(site.column, 9);
 	assert_int_equal(site.kind, ATOMSAN_WRITE);
+	assert_int_equal(site.offset, 16);
+	assert_int_equal(site.type_size, 24);
 	assert_int_equal(trace_site(trace, 4, &site, &err), 0);
 	assert_string_equal(site.module->path, "/lib/far.so");
 	assert_int_equal(trace_function(trace, 2, &function, &err), 0);
@@ -181,6 +186,39 @@ static void places(void **state)
 	assert_contains(err.text, "no site 6");
 	assert_int_equal(trace_function(trace, 0, &function, &err), -1);
 	assert_int_equal(trace_function(trace, 3, &function, &err), -1);
+	trace_close(trace);
+}
+
+/* Every byte in and around the variables is asked for. */
+static void variables(void **state)
+{
+	struct err err;
+	struct trace *trace = trace_open(helper_path("sample"), &err);
+	struct trace_variable v;
+
+	assert_non_null(trace);
+	assert_int_equal(trace->variable_count, 2);
+	for (uint64_t at = 0x555500002fe0; at < 0x555500003080; at++) {
+		bool in_lock = at >= 0x555500002ff0 && at < 0x555500003000;
+		bool in_table = at >= 0x555500003000 && at < 0x555500003060;
+
+		assert_int_equal(trace_variable_at(trace, at, &v), in_lock || in_table);
+		if (in_lock || in_table)
+			assert_string_equal(v.name, in_lock ? "table_lock" : "table");
+	}
+	assert_false(trace_variable_at(trace, 0, &v));
+	assert_false(trace_variable_at(trace, UINT64_MAX, &v));
+	trace_variable(trace, 1, &v);
+	assert_string_equal(v.file, "bank.c");
+	assert_string_equal(v.type, "account");
+	assert_int_equal(v.line, 7);
+	assert_int_equal(v.element_size, 24);
+	assert_int_equal(v.flags, ATOMSAN_VARIABLE_ARRAY);
+	assert_string_equal(v.module->path, "/bin/bank");
+	assert_int_equal(v.module->spec.length, 22);
+	assert_memory_equal(v.module->spec.data, "unit function deposit\n", 22);
+	trace_variable(trace, 0, &v);
+	assert_null(v.type);
 	trace_close(trace);
 }
 
@@ -232,6 +270,9 @@ static void damaged_modules(void **state)
 
 	CASE(m->sites_length++, "damaged");
 	CASE((m->sites_length += 8, m->functions_length -= 8), "ends inside an entry");
+	CASE((m->variables_length -= 8, m->spec_length += 8), "ends inside an entry");
+	CASE(m->variables_length = UINT64_MAX, "shorter than their header says");
+	CASE(m->spec_length += 4096, "shorter than their header says");
 	CASE(m->strings_length = UINT64_MAX, "shorter than their header says");
 	CASE(m->path_length = UINT32_MAX, "shorter than their header says");
 	CASE(m->first_site = 0, "site numbers are impossible");
@@ -393,11 +434,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(not_traces),
-		cmocka_unit_test(newer_version),
+		cmocka_unit_test(other_versions),
 		cmocka_unit_test(damaged_header),
 		cmocka_unit_test(damaged_blocks),
 		cmocka_unit_test(items),
 		cmocka_unit_test(places),
+		cmocka_unit_test(variables),
 		cmocka_unit_test(wild_strings),
 		cmocka_unit_test(damaged_modules),
 		cmocka_unit_test(holes),
