@@ -36,48 +36,11 @@ static int choose(const char *option, const char *word, const char *const *words
 		    : err_set(err, "%s does not know '%s'", option, word);
 }
 
-static bool has_type(void *user, const char *name)
-{
-	const struct trace *trace = user;
-
-	for (uint32_t m = 0; m < trace->module_count; m++)
-		for (uint64_t i = 0; i < trace->modules[m].sites; i++) {
-			struct trace_site site;
-
-			if (trace_site(trace, trace->modules[m].first_site + i, &site, NULL) >= 0 &&
-			    site.type && !strcmp(site.type, name))
-				return true;
-		}
-	return false;
-}
-
-static bool has_function(void *user, const char *name)
-{
-	const struct trace *trace = user;
-
-	for (uint32_t m = 0; m < trace->module_count; m++)
-		for (uint64_t i = 0; i < trace->modules[m].functions; i++) {
-			struct trace_function function;
-
-			if (trace_function(trace, trace->modules[m].first_function + i, &function, NULL) < 0)
-				continue;
-			if ((function.name && !strcmp(function.name, name)) ||
-			    (function.linkage_name && !strcmp(function.linkage_name, name)))
-				return true;
-		}
-	return false;
-}
-
 static int read_specs(struct checking *checking, const struct trace *trace, struct err *err)
 {
 	checking->spec = spec_new();
-	for (uint32_t m = 0; m < trace->module_count; m++) {
-		const struct trace_module_table *module = &trace->modules[m];
-
-		if (module->spec.length && spec_add_text(checking->spec, module->path, module->spec.data,
-							 module->spec.length, err) < 0)
-			return -1;
-	}
+	if (spec_add_trace(checking->spec, trace, err) < 0)
+		return -1;
 	if (!checking->spec_files)
 		return 0;
 	char *files = mem_text(checking->spec_files), *rest = files, *file;
@@ -87,7 +50,7 @@ static int read_specs(struct checking *checking, const struct trace *trace, stru
 		if (*file)
 			result = spec_add_file(checking->spec, file, err);
 	free(files);
-	return result < 0 ? -1 : spec_check_names(checking->spec, has_type, has_function, (void *)trace, err);
+	return result < 0 ? -1 : spec_check_trace(checking->spec, trace, err);
 }
 
 int checking_prepare(struct checking *checking, const struct trace *trace, struct serial_options *options,

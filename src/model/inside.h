@@ -47,7 +47,7 @@ struct routine {
 	uint32_t file;
 };
 
-enum set_kind { SET_INSTANCE, SET_FILE, SET_BLOCK, SET_VARIABLE, SET_STACK, SET_NAMED, SET_ONE };
+enum set_kind { SET_INSTANCE, SET_FILE, SET_BLOCK, SET_VARIABLE, SET_STACK, SET_NAMED, SET_ONE, SET_IGNORED };
 
 /* How a set is spoken of. */
 struct set_face {
@@ -188,7 +188,7 @@ static inline uint32_t set_root(const struct model *model, uint32_t set)
 {
 	return model->sets[set].root;
 }
-/* The root of the set that the granule belongs to, found or made. */
+/* The root of the set that the granule belongs to, found or made; 0: the user has no eye for it. */
 uint32_t set_of_access(struct model *model, struct thread *thread, struct granule *granule, uint64_t address,
 		       const struct place *place, bool writes);
 /* Of the object that a receiver points to; 0 if it has none yet and `make` is not set. */

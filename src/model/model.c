@@ -166,6 +166,10 @@ static void access_bytes(struct model *model, uint32_t thread_index, uint32_t si
 		struct granule *granule = &chunk->granules[memory_index(at)];
 		uint32_t root = set_of_access(model, thread, granule, at, place, writes);
 
+		if (!root) {
+			at = stop;
+			continue;
+		}
 		who.unit = unit_of_access(model, thread_index, root);
 		if (who.unit == MODEL_NO_UNIT)
 			who.alone = (struct model_unit){

@@ -20,6 +20,7 @@
 #include <string.h>
 
 /* Keys of what is not found by an address. */
+#define KEY_IGNORED (1ull << 62)
 #define KEY_GROUP (2ull << 62)
 #define KEY_NAME (3ull << 62)
 
@@ -206,6 +207,8 @@ static uint32_t natural_set(struct model *model, uint64_t address, const struct 
 				   base, place->type_size ? place->type : 0, block->site);
 	}
 	if (trace_variable_at(model->trace, address, &variable)) {
+		if (spec && variable.name && spec_ignored_variable(spec, variable.name, variable.file))
+			return find_or_new(model, SET_IGNORED, KEY_IGNORED, 0, 0);
 		bool structured = variable.type && *variable.type;
 
 		if (spec && (word = spec_variable_set(spec, variable.name, variable.file))) {
@@ -447,6 +450,8 @@ uint32_t set_of_access(struct model *model, struct thread *thread, struct granul
 		}
 	}
 	index = granule->set;
+	if (model->sets[index].kind == SET_IGNORED)
+		return 0;
 	if (model->sets[index].kind == SET_VARIABLE) {
 		if (model->live_threads > 1)
 			find_guard(model, thread, index, writes);

@@ -1,89 +1,282 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-#include "model/spec.h"
+#include "model/spec_inside.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
-
-struct spec {
-	size_t statements;
-};
+#include <string.h>
 
 struct spec *spec_new(void)
 {
 	return mem_zalloc(1, sizeof(struct spec));
 }
 
+static void release(struct statement *s)
+{
+	free(s->function);
+	free(s->type);
+	free(s->member);
+	free(s->variable);
+	free(s->file);
+	free(s->set);
+}
+
 void spec_free(struct spec *spec)
 {
+	if (!spec)
+		return;
+	for (int kind = 0; kind < STATEMENT_KINDS; kind++) {
+		for (size_t i = 0; i < spec->kinds[kind].count; i++)
+			release(&spec->kinds[kind].items[i]);
+		free(spec->kinds[kind].items);
+	}
+	for (size_t i = 0; i < spec->text_count; i++)
+		free(spec->texts[i]);
+	free(spec->texts);
 	free(spec);
 }
 
-int spec_add_file(struct spec *spec, const char *path, struct err *err)
+const char *spec_keep(struct spec *spec, const char *text)
 {
-	return err_set(err, "%s: this version does not read spec files yet", path);
+	spec->texts = mem_resize(spec->texts, spec->text_count + 1, sizeof *spec->texts);
+	spec->texts[spec->text_count] = mem_text(text);
+	return spec->texts[spec->text_count++];
 }
 
-int spec_add_text(struct spec *spec, const char *name, const char *text, size_t length, struct err *err)
+/* ---- patterns ---- */
+
+/* A type or a member: brackets belong to names there ("items[]"), so only * and ? are wild. */
+static bool fits_name(const char *pattern, const char *text)
 {
-	return 0;
+	const char *star = NULL, *retry = NULL;
+
+	while (*text) {
+		if (*pattern == '*') {
+			star = pattern++;
+			retry = text;
+		} else if (*pattern == '?' || *pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star + 1;
+			text = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
 }
 
-int spec_check_names(const struct spec *spec, bool (*has_type)(void *user, const char *name),
-		     bool (*has_function)(void *user, const char *name), void *user, struct err *err)
+/* A member's name stands for all that lies in it: "limits" is "limits.max", too. */
+static bool fits_member(const char *pattern, const char *member)
 {
-	return 0;
+	size_t length = strlen(pattern);
+
+	if (fits_name(pattern, member))
+		return true;
+	return !strncmp(pattern, member, length) && (member[length] == '.' || member[length] == '[');
+}
+
+/* "bank.c" is any bank.c, whatever folder it lies in. */
+static bool fits_file(const char *pattern, const char *file)
+{
+	if (!file)
+		return false;
+	if (!fnmatch(pattern, file, 0))
+		return true;
+	for (const char *slash = strchr(file, '/'); slash; slash = strchr(slash + 1, '/'))
+		if (!fnmatch(pattern, slash + 1, 0))
+			return true;
+	return false;
+}
+
+/* What is asked about; NULL for what it has not. */
+struct subject {
+	const char *name, *linkage_name; /* of a function, or a variable's name */
+	const char *type, *member, *file;
+};
+
+static bool fits(const struct statement *s, const struct subject *of)
+{
+	if (s->function && !(of->name && !fnmatch(s->function, of->name, 0)) &&
+	    !(of->linkage_name && !fnmatch(s->function, of->linkage_name, 0)))
+		return false;
+	if (s->type && !(of->type && fits_name(s->type, of->type)))
+		return false;
+	if (s->member && !(of->member && fits_member(s->member, of->member)))
+		return false;
+	if (s->variable && !(of->name && !fnmatch(s->variable, of->name, 0)))
+		return false;
+	if (s->file &&
+	    !(of->file && (s->variable ? fits_file(s->file, of->file) : !fnmatch(s->file, of->file, 0))))
+		return false;
+	return true;
+}
+
+/* ---- which of several counts ---- */
+
+static size_t length(const char *text)
+{
+	return text ? strlen(text) : 0;
+}
+
+/* See spec.h; statements are kept in the order in which they came. */
+static bool outweighs(const struct statement *later, const struct statement *earlier)
+{
+	if (later->source != earlier->source)
+		return later->source > earlier->source;
+	if (later->literal != earlier->literal)
+		return later->literal;
+	if (length(later->member) != length(earlier->member))
+		return length(later->member) > length(earlier->member);
+	/* A variable of one file is more than one of any. */
+	if (!later->file != !earlier->file)
+		return later->file != NULL;
+	return true;
+}
+
+static const struct statement *best(const struct spec *spec, enum statement_kind kind, struct subject of)
+{
+	const struct statements *all = &spec->kinds[kind];
+	const struct statement *found = NULL;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (fits(&all->items[i], &of) && (!found || outweighs(&all->items[i], found)))
+			found = &all->items[i];
+	return found;
+}
+
+static const char *set_of(const struct statement *statement)
+{
+	return statement ? statement->set : NULL;
 }
 
 unsigned spec_function(const struct spec *spec, const char *name, const char *linkage_name, const char *file)
 {
-	return 0;
+	struct subject of = {.name = name, .linkage_name = linkage_name};
+	const struct statement *unit = best(spec, STATEMENT_UNIT, of);
+	unsigned found = 0;
+
+	if (unit)
+		found |= unit->says ? SPEC_UNIT : SPEC_NOT_UNIT;
+	if (best(spec, STATEMENT_WAIT, of))
+		found |= SPEC_WAIT;
+	if (best(spec, STATEMENT_IGNORE_FUNCTION, of) || spec_ignored_file(spec, file))
+		found |= SPEC_IGNORE;
+	for (size_t i = 0; i < spec->kinds[STATEMENT_UNITFOR].count; i++) {
+		struct subject any = {name, linkage_name, spec->kinds[STATEMENT_UNITFOR].items[i].type, NULL,
+				      NULL};
+
+		if (fits(&spec->kinds[STATEMENT_UNITFOR].items[i], &any))
+			found |= SPEC_UNITFOR;
+	}
+	return found;
 }
 
 bool spec_unitfor(const struct spec *spec, const char *name, const char *linkage_name, const char *type)
 {
-	return false;
+	return best(spec, STATEMENT_UNITFOR,
+		    (struct subject){.name = name, .linkage_name = linkage_name, .type = type});
 }
 
 const char *spec_member_set(const struct spec *spec, const char *type, const char *member)
 {
-	return NULL;
+	return set_of(best(spec, STATEMENT_SET_MEMBER, (struct subject){.type = type, .member = member}));
 }
 
 const char *spec_variable_set(const struct spec *spec, const char *name, const char *file)
 {
-	return NULL;
+	return set_of(best(spec, STATEMENT_SET_VARIABLE, (struct subject){.name = name, .file = file}));
 }
 
 const char *spec_type_merge(const struct spec *spec, const char *type)
 {
-	return NULL;
+	return set_of(best(spec, STATEMENT_MERGE_TYPE, (struct subject){.type = type}));
 }
 
 const char *spec_variable_merge(const struct spec *spec, const char *name, const char *file)
 {
-	return NULL;
+	return set_of(best(spec, STATEMENT_MERGE_VARIABLE, (struct subject){.name = name, .file = file}));
 }
 
 int spec_owned(const struct spec *spec, const char *type, const char *member)
 {
-	return 0;
-}
+	const struct statement *word =
+		best(spec, STATEMENT_OWNED, (struct subject){.type = type, .member = member});
 
-bool spec_ignored_file(const struct spec *spec, const char *file)
-{
-	return false;
-}
-
-bool spec_ignored_type(const struct spec *spec, const char *type)
-{
-	return false;
+	return !word ? 0 : word->says ? 1 : -1;
 }
 
 bool spec_ignored_member(const struct spec *spec, const char *type, const char *member)
 {
-	return false;
+	return best(spec, STATEMENT_IGNORE_MEMBER, (struct subject){.type = type, .member = member});
+}
+
+bool spec_ignored_type(const struct spec *spec, const char *type)
+{
+	return best(spec, STATEMENT_IGNORE_TYPE, (struct subject){.type = type});
 }
 
 bool spec_ignored_variable(const struct spec *spec, const char *name, const char *file)
 {
-	return false;
+	return best(spec, STATEMENT_IGNORE_VARIABLE, (struct subject){.name = name, .file = file});
+}
+
+bool spec_ignored_file(const struct spec *spec, const char *file)
+{
+	return best(spec, STATEMENT_IGNORE_FILE, (struct subject){.file = file});
+}
+
+/* ---- adding ---- */
+
+static bool equal(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool about_the_same(const struct statement *a, const struct statement *b)
+{
+	return equal(a->function, b->function) && equal(a->type, b->type) && equal(a->member, b->member) &&
+	       equal(a->variable, b->variable) && equal(a->file, b->file);
+}
+
+static int contradiction(enum statement_kind kind, const struct statement *s, const struct statement *other,
+			 struct err *err)
+{
+	const char *subject = s->function ? s->function : s->variable ? s->variable : s->type;
+	const char *dot = s->member ? "." : "", *member = s->member ? s->member : "";
+
+	if (kind == STATEMENT_UNIT)
+		return err_set(err, "%s:%u: '%s' is %s here, but %s at %s:%u", s->where, s->line, subject,
+			       s->says ? "a unit" : "not a unit", other->says ? "is one" : "is none",
+			       other->where, other->line);
+	if (kind == STATEMENT_OWNED)
+		return err_set(err, "%s:%u: '%s%s%s' is %s here, but %s at %s:%u", s->where, s->line, subject,
+			       dot, member, s->says ? "owned" : "not owned",
+			       other->says ? "is owned" : "is not", other->where, other->line);
+	return err_set(err, "%s:%u: '%s%s%s' belongs to '%s' here, but to '%s' at %s:%u", s->where, s->line,
+		       subject, dot, member, s->set, other->set, other->where, other->line);
+}
+
+int spec_add_statement(struct spec *spec, enum statement_kind kind, struct statement statement,
+		       struct err *err)
+{
+	struct statements *all = &spec->kinds[kind];
+
+	/* The same header is compiled many times: what was said before is not kept again. */
+	for (size_t i = 0; i < all->count; i++) {
+		const struct statement *other = &all->items[i];
+		int failed = 0;
+
+		if (other->source != statement.source || !about_the_same(other, &statement))
+			continue;
+		if (other->says != statement.says || !equal(other->set, statement.set))
+			failed = contradiction(kind, &statement, other, err);
+		release(&statement);
+		return failed;
+	}
+	all->items = mem_resize(all->items, all->count + 1, sizeof *all->items);
+	all->items[all->count++] = statement;
+	return 0;
 }

@@ -1,37 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The user's word over inference: what spec files and annotations say. */
+/*
+ * The user's word: what spec files and annotations say of functions, structs
+ * and variables, in the language of atomsan-spec(5). It always outweighs what is
+ * inferred.
+ *
+ * Of two statements that both fit, one from a file outweighs an annotation, a
+ * later file an earlier one; within a file one without wildcards outweighs one
+ * with them, a longer member path a shorter one, and else the later line wins.
+ * Statements that contradict each other outright are refused.
+ *
+ * Queries look through all statements of a kind: callers ask once per site,
+ * function or variable and keep the answer.
+ */
 #ifndef ATOMSAN_MODEL_SPEC_H
 #define ATOMSAN_MODEL_SPEC_H
 
 #include "base/err.h"
+#include "trace/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct spec;
 
-enum spec_word { SPEC_UNIT = 1, SPEC_NOT_UNIT = 2, SPEC_WAIT = 4, SPEC_IGNORE = 8, SPEC_UNITFOR = 16 };
-
 struct spec *spec_new(void);
-void spec_free(struct spec *spec);
-int spec_add_file(struct spec *spec, const char *path, struct err *err);
-int spec_add_text(struct spec *spec, const char *name, const char *text, size_t length, struct err *err);
-int spec_check_names(const struct spec *spec, bool (*has_type)(void *user, const char *name),
-		     bool (*has_function)(void *user, const char *name), void *user, struct err *err);
+void spec_free(struct spec *spec); /* also of NULL */
 
-/* enum spec_word; SPEC_UNITFOR: there is a type for which spec_unitfor says yes. */
+/* -1 with err set ("FILE:LINE: ...") at the first bad line; the spec is of no use then. */
+int spec_add_file(struct spec *spec, const char *path, struct err *err);
+/* Annotations: all outweighed by files. `name` is for messages, unless a line
+ * '#line NUMBER FILE' says where the next ones come from. */
+int spec_add_text(struct spec *spec, const char *name, const char *text, size_t length, struct err *err);
+/* The annotations of all modules of a trace. */
+int spec_add_trace(struct spec *spec, const struct trace *trace, struct err *err);
+
+/*
+ * Is everything there that files name without wildcards? Each enumerates names,
+ * NULL after the last. Statements that begin with ignore are not asked about: what
+ * was ignored when compiling is in no table.
+ */
+struct spec_program {
+	void *user;
+	const char *(*type)(void *user, size_t i);
+	const char *(*function)(void *user, size_t i); /* source's names and linker's */
+};
+int spec_check_names(const struct spec *spec, const struct spec_program *program, struct err *err);
+/* The same against all types and functions that a trace's tables have. */
+int spec_check_trace(const struct spec *spec, const struct trace *trace, struct err *err);
+
+enum spec_word {
+	SPEC_UNIT = 1,
+	SPEC_NOT_UNIT = 2,
+	SPEC_WAIT = 4,
+	SPEC_IGNORE = 8,
+	SPEC_UNITFOR = 16, /* for some type: ask spec_unitfor */
+};
+/* linkage_name and file may be NULL. */
 unsigned spec_function(const struct spec *spec, const char *name, const char *linkage_name, const char *file);
 bool spec_unitfor(const struct spec *spec, const char *name, const char *linkage_name, const char *type);
-/* Names of sets and groups, or NULL. */
+
+/* The atomic set that a member or variable was put into, or NULL. */
 const char *spec_member_set(const struct spec *spec, const char *type, const char *member);
 const char *spec_variable_set(const struct spec *spec, const char *name, const char *file);
+/* The one set that all instances of the type, or the variable, belong to, or NULL. */
 const char *spec_type_merge(const struct spec *spec, const char *type);
 const char *spec_variable_merge(const struct spec *spec, const char *name, const char *file);
-/* 1: owned, -1: not owned, 0: nothing is said. */
+
+/* 1: what the pointer leads to belongs to the object that has it; -1: it does not; 0: nobody says. */
 int spec_owned(const struct spec *spec, const char *type, const char *member);
-bool spec_ignored_file(const struct spec *spec, const char *file);
-bool spec_ignored_type(const struct spec *spec, const char *type);
+
 bool spec_ignored_member(const struct spec *spec, const char *type, const char *member);
+bool spec_ignored_type(const struct spec *spec, const char *type);
 bool spec_ignored_variable(const struct spec *spec, const char *name, const char *file);
+bool spec_ignored_file(const struct spec *spec, const char *file);
 
 #endif

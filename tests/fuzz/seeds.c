@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Makes the inputs that fuzzing starts from: seeds TRACE-FOLDER STD-FOLDER. */
+/* Makes the inputs that fuzzing starts from: seeds TRACE-FOLDER STD-FOLDER SPEC-FOLDER. */
 #include "trace/pack.h"
 #include "trace/std.h"
 #include "trace/writer.h"
@@ -35,6 +35,10 @@ static void every_event(const char *path)
 	site = trace_writer_site(w,
 				 &(struct trace_site){.function = "f", .file = "f.c", .line = 1, .size = 8});
 	function = trace_writer_function(w, &(struct trace_function){.name = "f", .file = "f.c"});
+	trace_writer_variable(
+		w, &(struct trace_variable){
+			   .name = "v", .type = "s", .address = 0x2000, .size = 8, .element_size = 8});
+	trace_writer_spec(w, "unit function f\n");
 	for (uint32_t i = 0; i < sizeof ops; i++) {
 		struct trace_event op = {.kind = TRACE_OP,
 					 .op = ops[i],
@@ -72,19 +76,33 @@ static void long_one(const char *path)
 	must(trace_writer_finish(w, &err), &err);
 }
 
+static void put(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file || fputs(text, file) < 0 || fclose(file))
+		exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	static const char text[] = "A|fork(B)|1\nA|begin|2\nA|acq(l)|3\nA|r(x)|4\nB|w(x)|5\nB|begin()|6\n"
 				   "B|end(u)|7\nA|rel(l)|8\nA|end|9\n\nA|join(B)|a|b\n";
+	static const char statements[] =
+		"# every statement\nunit function put\nnotunit function *_debug\nwait function [a-z]*\n"
+		"unitfor function sum \"pair<int, long>\"\nset a list.head list.items[] list.*\n"
+		"set b variable hits bank.c:total\nowned list.next\nnotowned list.parent\n"
+		"merge all type list node\nmerge world variable t*\nignore function f?\nignore file x/*\n"
+		"ignore type s\nignore member s.hits\nignore variable v\n#line 7 a b.c\nunit function put\n";
 	char path[4096];
 	struct trace *trace;
 	struct err err;
-	FILE *file;
 
-	if (argc != 3)
+	if (argc != 4)
 		return 2;
 	mkdir(argv[1], 0777);
 	mkdir(argv[2], 0777);
+	mkdir(argv[3], 0777);
 	snprintf(path, sizeof path, "%s/events", argv[1]);
 	every_event(path);
 	snprintf(path, sizeof path, "%s/imported", argv[1]);
@@ -97,9 +115,8 @@ int main(int argc, char **argv)
 	must(trace_repack(trace, path, true, &err), &err);
 	trace_close(trace);
 	snprintf(path, sizeof path, "%s/text", argv[2]);
-	file = fopen(path, "w");
-	if (!file)
-		return 1;
-	fputs(text, file);
-	return fclose(file) ? 1 : 0;
+	put(path, text);
+	snprintf(path, sizeof path, "%s/text", argv[3]);
+	put(path, statements);
+	return 0;
 }

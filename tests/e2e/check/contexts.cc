@@ -83,5 +83,5 @@ int main()
 	void *(*both[])(void *) = {first, second};
 
 	together(2, both);
-	return shared.value;
+	return shared.value != 1;
 }

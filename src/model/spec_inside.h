@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Statements as they are kept; for the files spec*.c alone. */
+#ifndef ATOMSAN_MODEL_SPEC_INSIDE_H
+#define ATOMSAN_MODEL_SPEC_INSIDE_H
+
+#include "model/spec.h"
+
+/* What a statement is about, and with that which of the fields it has. */
+enum statement_kind {
+	STATEMENT_UNIT,            /* function; says: is one, or is none */
+	STATEMENT_WAIT,            /* function */
+	STATEMENT_UNITFOR,         /* function, type */
+	STATEMENT_SET_MEMBER,      /* type, member, set */
+	STATEMENT_SET_VARIABLE,    /* variable, file, set */
+	STATEMENT_OWNED,           /* type, member; says */
+	STATEMENT_MERGE_TYPE,      /* type, set */
+	STATEMENT_MERGE_VARIABLE,  /* variable, file, set */
+	STATEMENT_IGNORE_FUNCTION, /* function */
+	STATEMENT_IGNORE_FILE,     /* file */
+	STATEMENT_IGNORE_TYPE,     /* type */
+	STATEMENT_IGNORE_MEMBER,   /* type, member */
+	STATEMENT_IGNORE_VARIABLE, /* variable, file */
+	STATEMENT_KINDS
+};
+
+struct statement {
+	char *function, *type, *member, *variable, *file, *set; /* patterns, but the set; NULL: none */
+	bool says;                                              /* false: the opposite (notunit, notowned) */
+	bool literal;                                           /* no wildcards */
+	unsigned source;                                        /* larger outweighs smaller */
+	const char *where;                                      /* file, owned by the spec */
+	unsigned line;
+};
+
+struct statements {
+	struct statement *items;
+	size_t count;
+};
+
+struct spec {
+	struct statements kinds[STATEMENT_KINDS];
+	unsigned files; /* sources: 0 is annotations, then each file its own */
+	char **texts;   /* names of places */
+	size_t text_count;
+};
+
+/* Takes over the statement's strings, also when it fails: two that contradict each other. */
+int spec_add_statement(struct spec *spec, enum statement_kind kind, struct statement statement,
+		       struct err *err);
+/* A copy that lives as long as the spec. */
+const char *spec_keep(struct spec *spec, const char *text);
+bool spec_has_wildcard(const char *pattern);
+
+#endif

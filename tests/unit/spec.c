@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What spec files say, which of several statements counts, and what is said of bad ones. */
+#include "model/spec.h"
+#include "helper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Annotations, then files one after the other; NULL ends them. */
+static struct spec *make(const char *annotations, ...)
+{
+	struct spec *spec = spec_new();
+	struct err err = {""};
+	const char *text;
+	va_list files;
+
+	if (annotations && spec_add_text(spec, "prog", annotations, strlen(annotations), &err))
+		fail_msg("%s", err.text);
+	va_start(files, annotations);
+	while ((text = va_arg(files, const char *))) {
+		const char *path = helper_path("one.spec");
+
+		helper_write(path, text, strlen(text));
+		if (spec_add_file(spec, path, &err))
+			fail_msg("%s", err.text);
+	}
+	va_end(files);
+	return spec;
+}
+
+static void functions(void **state)
+{
+	struct spec *spec = make(NULL,
+				 "# a comment\n"
+				 "\n"
+				 "  unit function transfer   # and why\n"
+				 "unit function bank_*\r\n"
+				 "notunit function bank_debug\n"
+				 "wait function *_wait\n"
+				 "unitfor function audit account\n"
+				 "unitfor function sum_* \"pair<int, long>\"\n"
+				 "ignore function debug_?\n"
+				 "ignore file third_party/*\n"
+				 "unit function _ZN5queue3putEi",
+				 NULL);
+
+	assert_int_equal(spec_function(spec, "transfer", NULL, NULL), SPEC_UNIT);
+	assert_int_equal(spec_function(spec, "transfers", NULL, NULL), 0);
+	assert_int_equal(spec_function(spec, "bank_open", NULL, "a.c"), SPEC_UNIT);
+	assert_int_equal(spec_function(spec, "bank_debug", NULL, "a.c"), SPEC_NOT_UNIT);
+	assert_int_equal(spec_function(spec, "bank_wait", NULL, "a.c"), SPEC_UNIT | SPEC_WAIT);
+	assert_int_equal(spec_function(spec, "debug_x", NULL, "a.c"), SPEC_IGNORE);
+	assert_int_equal(spec_function(spec, "open", NULL, "third_party/x/y.c"), SPEC_IGNORE);
+	assert_int_equal(spec_function(spec, "put", "_ZN5queue3putEi", NULL), SPEC_UNIT);
+	assert_int_equal(spec_function(spec, "put", "_ZN5queue3putEl", NULL), 0);
+	assert_int_equal(spec_function(spec, "audit", NULL, NULL), SPEC_UNITFOR);
+	assert_true(spec_unitfor(spec, "audit", NULL, "account"));
+	assert_false(spec_unitfor(spec, "audit", NULL, "bank"));
+	assert_true(spec_unitfor(spec, "sum_all", NULL, "pair<int, long>"));
+	assert_false(spec_unitfor(spec, "transfer", NULL, "account"));
+	spec_free(spec);
+}
+
+static void members(void **state)
+{
+	struct spec *spec = make(NULL,
+				 "set money account.balance account.limits account.items[]\n"
+				 "set range account.limits.max\n"
+				 "set any *_stats.*\n"
+				 "owned list.head list.items\n"
+				 "notowned list.parent\n"
+				 "ignore member account.hits\n"
+				 "ignore type debug*\n"
+				 "merge tables type hash_table hash_node\n"
+				 "set pair pool<1.5>.first\n",
+				 NULL);
+
+	assert_string_equal(spec_member_set(spec, "account", "balance"), "money");
+	assert_string_equal(spec_member_set(spec, "account", "limits.min"), "money");
+	assert_string_equal(spec_member_set(spec, "account", "limits.max"), "range");
+	assert_string_equal(spec_member_set(spec, "account", "items[]"), "money");
+	assert_string_equal(spec_member_set(spec, "account", "items[].x"), "money");
+	assert_null(spec_member_set(spec, "account", "balance2"));
+	assert_null(spec_member_set(spec, "bank", "balance"));
+	assert_null(spec_member_set(spec, NULL, "balance"));
+	assert_null(spec_member_set(spec, "account", NULL));
+	assert_string_equal(spec_member_set(spec, "io_stats", "reads"), "any");
+	assert_string_equal(spec_member_set(spec, "pool<1.5>", "first"), "pair");
+	assert_int_equal(spec_owned(spec, "list", "head"), 1);
+	assert_int_equal(spec_owned(spec, "list", "items[]"), 1);
+	assert_int_equal(spec_owned(spec, "list", "parent"), -1);
+	assert_int_equal(spec_owned(spec, "list", "next"), 0);
+	assert_true(spec_ignored_member(spec, "account", "hits"));
+	assert_false(spec_ignored_member(spec, "account", "balance"));
+	assert_true(spec_ignored_type(spec, "debug_info"));
+	assert_false(spec_ignored_type(spec, "info"));
+	assert_string_equal(spec_type_merge(spec, "hash_node"), "tables");
+	assert_null(spec_type_merge(spec, "hash"));
+	spec_free(spec);
+}
+
+static void variables(void **state)
+{
+	struct spec *spec = make(NULL,
+				 "set counts variable hits misses stats.c:total\n"
+				 "set others variable total\n"
+				 "merge world variable table_*\n"
+				 "ignore variable debug_*\n"
+				 "ignore variable log.c:lines\n",
+				 NULL);
+
+	assert_string_equal(spec_variable_set(spec, "hits", NULL), "counts");
+	assert_string_equal(spec_variable_set(spec, "total", "src/stats.c"), "counts");
+	assert_string_equal(spec_variable_set(spec, "total", "stats.c"), "counts");
+	assert_string_equal(spec_variable_set(spec, "total", "mystats.c"), "others");
+	assert_null(spec_variable_set(spec, "hit", NULL));
+	assert_string_equal(spec_variable_merge(spec, "table_lock", "x.c"), "world");
+	assert_null(spec_variable_merge(spec, "hits", "x.c"));
+	assert_true(spec_ignored_variable(spec, "debug_level", NULL));
+	assert_true(spec_ignored_variable(spec, "lines", "a/log.c"));
+	assert_false(spec_ignored_variable(spec, "lines", "a/cat.c"));
+	spec_free(spec);
+}
+
+/* Files outweigh annotations whatever they say, later files earlier ones. */
+static void weight(void **state)
+{
+	struct spec *spec =
+		make("unit function put\nset a list.head\nowned list.next\n"
+		     "unit function put\n", /* the header was included twice */
+		     "notunit function p*\nset b list.*\n", "notowned list.*\nset c list.head\n", NULL);
+
+	assert_int_equal(spec_function(spec, "put", NULL, NULL), SPEC_NOT_UNIT);
+	assert_string_equal(spec_member_set(spec, "list", "head"), "c");
+	assert_string_equal(spec_member_set(spec, "list", "tail"), "b");
+	assert_int_equal(spec_owned(spec, "list", "next"), -1);
+	spec_free(spec);
+	spec = make("unit function put\n", "unit function get\n", NULL);
+	assert_int_equal(spec_function(spec, "put", NULL, NULL), SPEC_UNIT);
+	spec_free(spec);
+}
+
+static void refuse_file(const char *text, const char *message)
+{
+	struct spec *spec = spec_new();
+	const char *path = helper_path("bad.spec");
+	char expected[600];
+	struct err err = {""};
+
+	helper_write(path, text, strlen(text));
+	assert_int_equal(spec_add_file(spec, path, &err), -1);
+	snprintf(expected, sizeof expected, "%s:%s", path, message);
+	if (!strstr(err.text, message) || strncmp(err.text, path, strlen(path)))
+		fail_msg("expected '%s', found '%s'", expected, err.text);
+	spec_free(spec);
+}
+
+static void bad_lines(void **state)
+{
+	refuse_file("unit function a\nunits function b\n", ":2: there is no statement 'units'");
+	refuse_file("unit function\n", ":1: expected 'unit function GLOB'");
+	refuse_file("unit a\n", ":1: expected 'unit function GLOB'");
+	refuse_file("wait function a b\n", ":1: expected 'wait function GLOB'");
+	refuse_file("notunit file a\n", ":1: expected 'notunit function GLOB'");
+	refuse_file("unitfor function a\n", ":1: expected 'unitfor function GLOB TYPE'");
+	refuse_file("set money\n", ":1: expected 'set NAME TYPE.MEMBER...'");
+	refuse_file("set money variable\n", ":1: expected 'set NAME TYPE.MEMBER...'");
+	refuse_file("set money account\n", ":1: 'account' should be a struct and a member, TYPE.MEMBER");
+	refuse_file("set money .balance\n", "should be a struct and a member");
+	refuse_file("owned account.\n", "should be a struct and a member");
+	refuse_file("owned\n", ":1: expected 'owned TYPE.MEMBER'");
+	refuse_file("merge all account\n", ":1: expected 'merge NAME type TYPE...'");
+	refuse_file("ignore\n", ":1: expected 'ignore function|file|type|variable GLOB'");
+	refuse_file("ignore function a b\n", ":1: expected 'ignore");
+	refuse_file("ignore member a\n", "should be a struct and a member");
+	refuse_file("ignore variable std::cout\n", "without scopes");
+	refuse_file("unit function \"a\n", "must end with it");
+	refuse_file("unit function \"a\"b\n", "there must be a blank");
+	refuse_file("unit function \"\"\n", ":1: word 3 is empty");
+}
+
+static void contradictions(void **state)
+{
+	char text[700];
+	const char *path = helper_path("bad.spec");
+
+	snprintf(text, sizeof text, ":3: 'put' is not a unit here, but is one at %s:1", path);
+	refuse_file("unit function put\n\nnotunit function put\n", text);
+	snprintf(text, sizeof text, ":2: 'list.head' belongs to 'b' here, but to 'a' at %s:1", path);
+	refuse_file("set a list.head\nset b list.tail list.head\n", text);
+	snprintf(text, sizeof text, ":2: 'list.next' is not owned here, but is owned at %s:1", path);
+	refuse_file("owned list.next\nnotowned list.next\n", text);
+	snprintf(text, sizeof text, ":2: 'hits' belongs to 'b' here, but to 'a' at %s:1", path);
+	refuse_file("merge a variable hits\nmerge b variable hits\n", text);
+}
+
+/* Annotations know where they come from. */
+static void positions(void **state)
+{
+	static const char text[] =
+		"#line 12 bank.c\nunit function put\n#line 40 src/a b.h\nnotunit function put\n";
+	struct spec *spec = spec_new();
+	struct err err = {""};
+
+	assert_int_equal(spec_add_text(spec, "prog", text, sizeof text - 1, &err), -1);
+	assert_string_equal(err.text, "src/a b.h:40: 'put' is not a unit here, but is one at bank.c:12");
+	spec_free(spec);
+	spec = spec_new();
+	assert_int_equal(spec_add_text(spec, "prog", "unit function a\n\0\n", 18, &err), -1);
+	assert_string_equal(err.text, "prog:2: the line has a byte 0, which no text has");
+	assert_int_equal(spec_add_file(spec, "/", &err), -1);
+	assert_contains(err.text, "cannot read the spec file /");
+	assert_int_equal(spec_add_file(spec, helper_path("missing.spec"), &err), -1);
+	assert_contains(err.text, "No such file");
+	spec_free(spec);
+}
+
+static void check_names(const char *text, const char *message)
+{
+	struct err err = {""};
+	struct trace *trace = trace_open(helper_path("sample"), &err);
+	struct spec *spec = make(text, NULL);
+
+	/* What annotations name is there by nature. */
+	assert_non_null(trace);
+	assert_int_equal(spec_check_trace(spec, trace, &err), 0);
+	spec_free(spec);
+	spec = make(NULL, text, NULL);
+	assert_int_equal(spec_check_trace(spec, trace, &err), message ? -1 : 0);
+	if (message)
+		assert_contains(err.text, message);
+	spec_free(spec);
+	trace_close(trace);
+}
+
+static void names(void **state)
+{
+	check_names("unit function deposit\nset a account.balance\nunit function get\n", NULL);
+	check_names("unit function de*\nset a acc*.balance\nignore type gone\n", NULL);
+	check_names("unit function depositt\n",
+		    ":1: the program has no function 'depositt'; did you mean 'deposit'?");
+	check_names("\nset a acount.balance\n",
+		    ":2: the program has no struct 'acount'; did you mean 'account'?");
+	check_names("merge a type account elephant\n", "the program has no struct 'elephant'");
+	check_names("unitfor function deposit acccount\n", "did you mean 'account'?");
+	check_names("owned account.next\nwait function depos\n", ":2: the program has no function 'depos'");
+}
+
+/* The trace's own annotations, of its only module that has some. */
+static void from_trace(void **state)
+{
+	struct err err = {""};
+	struct trace *trace = trace_open(helper_path("sample"), &err);
+	struct spec *spec = spec_new();
+
+	assert_non_null(trace);
+	assert_int_equal(spec_add_trace(spec, trace, &err), 0);
+	assert_int_equal(spec_function(spec, "deposit", NULL, NULL), SPEC_UNIT);
+	assert_int_equal(spec_check_trace(spec, trace, &err), 0);
+	spec_free(spec);
+	trace_close(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions), cmocka_unit_test(members),   cmocka_unit_test(variables),
+		cmocka_unit_test(weight),    cmocka_unit_test(bad_lines), cmocka_unit_test(contradictions),
+		cmocka_unit_test(positions), cmocka_unit_test(names),     cmocka_unit_test(from_trace),
+	};
+
+	helper_sample(helper_path("sample"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
