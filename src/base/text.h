@@ -15,6 +15,8 @@ void text_put(FILE *out, const char *text);
 /* A JSON string with its quotes; null for NULL. A byte that is not UTF-8 becomes U+FFFD. */
 void text_json(FILE *out, const char *text);
 
+/* One word of a shell command, quoted if need be. */
+void text_shell(FILE *out, const char *word);
 /* UTF-8 whatever the bytes: those that are none become U+FFFD. The caller frees it. */
 char *text_utf8(const char *text);
 /* How wide text_put's output stands on a terminal, one column a character. */

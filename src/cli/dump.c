@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Shows what a trace holds. */
+#include "base/text.h"
 #include "cli/cli.h"
 #include "trace/describe.h"
 #include "trace/stats.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -271,3 +271,37 @@ int finding_review_of(const char *text)
 {
 	return look_up(text, reviews, FINDING_REVIEW_COUNT);
 }
+
+const char *finding_kind_title(enum finding_kind kind)
+{
+	switch (kind) {
+	case FINDING_ATOMICITY:
+		return "Atomicity violation";
+	case FINDING_RACE:
+		return "Data race";
+	case FINDING_HIGH_LEVEL_RACE:
+		return "High-level data race";
+	case FINDING_STALE_VALUE:
+		return "Stale value";
+	case FINDING_DEADLOCK:
+		return "Deadlock";
+	case FINDING_KIND_COUNT:
+		break;
+	}
+	return "Finding";
+}
+
+char *finding_title(const struct finding *finding)
+{
+	const struct finding_unit *unit = finding->unit_count ? &finding->units[0] : NULL;
+	bool of_unit = finding->kind != FINDING_RACE && finding->kind != FINDING_DEADLOCK;
+
+	if (finding->title)
+		return mem_text(finding->title);
+	if (of_unit && unit && unit->place.function)
+		return mem_textf("%s is not atomic%s%s", unit->place.function, unit->set ? " over " : "",
+				 unit->set ? unit->set : "");
+	if (finding->variable_count)
+		return mem_textf("%s on %s", finding_kind_title(finding->kind), finding->variables[0]);
+	return mem_text(finding_kind_title(finding->kind));
+}

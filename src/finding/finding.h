@@ -215,8 +215,16 @@ void finding_add_event(struct finding_list *list, struct finding *finding, const
 
 /* Fills finding->id from its units (or, where it has none, its accesses) and kind. */
 void finding_identify(struct finding *finding);
+/* Gives an id to findings that have none, and makes those with the same id one: the latest state and its
+ * interleaving, seen as often as all of them. */
+void finding_list_merge(struct finding_list *list);
 /* "F-" and 4 to 17 hexadecimal digits, in small letters. */
 bool finding_id_is_valid(const char *id);
+
+/* "Atomicity violation", "Data race", ... */
+const char *finding_kind_title(enum finding_kind kind);
+/* The finding's title, or one made of what it is about; the caller frees it. */
+char *finding_title(const struct finding *finding);
 
 const char *finding_kind_text(enum finding_kind kind);
 const char *finding_state_text(enum finding_state state);

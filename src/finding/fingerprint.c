@@ -79,3 +79,43 @@ bool finding_id_is_valid(const char *id)
 
 	return digits >= 4 && digits <= 17 && !id[2 + digits];
 }
+
+/* Findings by id, the first one of the list first. */
+static int compare_findings(const void *a, const void *b)
+{
+	const struct finding *const *x = a, *const *y = b;
+	int order = strcmp((*x)->id, (*y)->id);
+
+	return order ? order : *x < *y ? -1 : *x > *y;
+}
+
+void finding_list_merge(struct finding_list *list)
+{
+	uint32_t count = list->finding_count, kept = 0;
+	struct finding **sorted = mem_zalloc(count + 1, sizeof(*sorted));
+
+	for (uint32_t i = 0; i < count; i++) {
+		sorted[i] = &list->findings[i];
+		if (!sorted[i]->id[0])
+			finding_identify(sorted[i]);
+	}
+	qsort(sorted, count, sizeof(*sorted), compare_findings);
+	for (uint32_t i = 0, first = 0; i < count; i++) {
+		if (strcmp(sorted[i]->id, sorted[first]->id) != 0)
+			first = i;
+		if (i == first)
+			continue;
+		uint64_t seen = sorted[first]->seen + sorted[i]->seen;
+
+		if (sorted[i]->state > sorted[first]->state)
+			*sorted[first] = *sorted[i];
+		sorted[first]->seen = seen;
+		sorted[i]->seen = 0; /* is part of the first */
+		sorted[i]->id[0] = 0;
+	}
+	free(sorted);
+	for (uint32_t i = 0; i < count; i++)
+		if (list->findings[i].id[0])
+			list->findings[kept++] = list->findings[i];
+	list->finding_count = kept;
+}

@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "base/err.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,39 +119,6 @@ const char *report_op_text(char op)
 	}
 }
 
-const char *report_kind_title(enum finding_kind kind)
-{
-	switch (kind) {
-	case FINDING_ATOMICITY:
-		return "Atomicity violation";
-	case FINDING_RACE:
-		return "Data race";
-	case FINDING_HIGH_LEVEL_RACE:
-		return "High-level data race";
-	case FINDING_STALE_VALUE:
-		return "Stale value";
-	case FINDING_DEADLOCK:
-		return "Deadlock";
-	case FINDING_KIND_COUNT:
-		break;
-	}
-	return "Finding";
-}
-
-char *report_title(const struct finding *finding)
-{
-	if (finding->title)
-		return mem_text(finding->title);
-	if (finding->unit_count && finding->units[0].place.function)
-		return finding->units[0].set
-			       ? mem_textf("%s is not atomic over %s", finding->units[0].place.function,
-					   finding->units[0].set)
-			       : mem_textf("%s is not atomic", finding->units[0].place.function);
-	return finding->variable_count
-		       ? mem_textf("%s on %s", report_kind_title(finding->kind), finding->variables[0])
-		       : mem_text(report_kind_title(finding->kind));
-}
-
 const char *report_path(const struct report_options *options, const char *path)
 {
 	if (!path)
@@ -166,26 +134,6 @@ const char *report_path(const struct report_options *options, const char *path)
 	return path;
 }
 
-/* One word of a shell command. */
-static void put_word(FILE *out, const char *word)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
-
-	if (*word && !word[strspn(word, plain)]) {
-		fputs(word, out);
-		return;
-	}
-	putc('\'', out);
-	for (; *word; word++) {
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			putc(*word, out);
-	}
-	putc('\'', out);
-}
-
 char *report_replay(const struct finding_list *list, const struct finding *finding)
 {
 	char *command = NULL;
@@ -197,16 +145,22 @@ char *report_replay(const struct finding_list *list, const struct finding *findi
 
 	BUG_ON(!out);
 	fputs("atomsan replay ", out);
-	put_word(out, finding->schedule);
+	text_shell(out, finding->schedule);
 	if (list->argument_count || list->program)
 		fputs(" --", out);
+	/* The store has the words of a run as one line, which is quoted already. */
+	if (!list->argument_count && list->run_count && list->runs[0].arguments && *list->runs[0].arguments) {
+		fprintf(out, " %s", list->runs[0].arguments);
+		fclose(out);
+		return command;
+	}
 	for (uint32_t i = 0; i < list->argument_count; i++) {
 		putc(' ', out);
-		put_word(out, list->arguments[i]);
+		text_shell(out, list->arguments[i]);
 	}
 	if (!list->argument_count && list->program) {
 		putc(' ', out);
-		put_word(out, list->program);
+		text_shell(out, list->program);
 	}
 	fclose(out);
 	return command;
@@ -236,6 +190,10 @@ char *report_sum(const struct finding_list *list, const struct report_options *o
 	}
 	if (options->suppressed) {
 		fprintf(out, "%s%llu suppressed", separator, (unsigned long long)options->suppressed);
+		separator = ", ";
+	}
+	if (options->known) {
+		fprintf(out, "%s%llu known", separator, (unsigned long long)options->known);
 		separator = ", ";
 	}
 	if (separator[0] == ',')

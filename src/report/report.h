@@ -18,7 +18,8 @@ struct report_options {
 	unsigned width;                /* columns of text; 0: 100 */
 	const char *strip_path_prefix; /* paths are shown from behind this part; NULL: whole */
 	const char *source_root;       /* where relative paths are looked for as well; NULL */
-	uint64_t suppressed;           /* findings that were left out, for the sum */
+	uint64_t suppressed; /* findings that were left out, for the sum: by suppressions or reviews, */
+	uint64_t known;      /* and because a baseline has them */
 };
 
 /* The defaults for this stream: colours if it is a terminal and NO_COLOR is not set or is empty, and its
@@ -42,10 +43,6 @@ uint32_t report_stale_at(const struct finding *finding, uint32_t step);
 
 /* "reads", "writes", "updates", "locks", "unlocks". */
 const char *report_op_text(char op);
-/* "Atomicity violation", "Data race", ... */
-const char *report_kind_title(enum finding_kind kind);
-/* The finding's title, or one made of its first unit; the caller frees it. */
-char *report_title(const struct finding *finding);
 /* The path without the prefix that is to be left out; "" for NULL. */
 const char *report_path(const struct report_options *options, const char *path);
 /* What to type to see the finding again, quoted for a shell, or NULL; the caller frees it. */

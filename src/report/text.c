@@ -144,7 +144,7 @@ static void put_stacks(const struct text_page *page, const struct finding *findi
 
 static void put_head(const struct text_page *page, const struct finding *finding)
 {
-	char *title = report_title(finding);
+	char *title = finding_title(finding);
 
 	text_page_style(page, TEXT_BOLD);
 	text_put(page->out, finding->id);
@@ -154,7 +154,7 @@ static void put_head(const struct text_page *page, const struct finding *finding
 				      : TEXT_YELLOW);
 	text_put(page->out, title);
 	text_page_style(page, TEXT_PLAIN);
-	fprintf(page->out, "\n  %s, %s", report_kind_title(finding->kind),
+	fprintf(page->out, "\n  %s, %s", finding_kind_title(finding->kind),
 		finding_state_text(finding->state));
 	if (finding->verb) {
 		fputs(" by ", page->out);
@@ -179,6 +179,37 @@ static void put_head(const struct text_page *page, const struct finding *finding
 	free(title);
 }
 
+/* What the store remembers. */
+static void put_life(const struct text_page *page, const struct finding *finding)
+{
+	if (!finding->runs)
+		return;
+	fprintf(page->out, "\n  found in %llu run%s", (unsigned long long)finding->runs,
+		finding->runs == 1 ? "" : "s");
+	if (finding->first_seen) {
+		fputs(", first at ", page->out);
+		text_put(page->out, finding->first_seen);
+	}
+	if (finding->last_seen && finding->runs > 1) {
+		fputs(", last at ", page->out);
+		text_put(page->out, finding->last_seen);
+	}
+	putc('\n', page->out);
+	for (uint32_t i = 0; i < finding->history_count; i++) {
+		const struct finding_event *event = &finding->history[i];
+
+		fputs("    ", page->out);
+		text_put(page->out, event->time ? event->time : "?");
+		fputs("  ", page->out);
+		text_put(page->out, event->to ? event->to : "?");
+		if (event->reason) {
+			fputs(event->what && !strcmp(event->what, "state") ? " by " : ": ", page->out);
+			text_put(page->out, event->reason);
+		}
+		putc('\n', page->out);
+	}
+}
+
 static void put_finding(const struct text_page *page, const struct finding_list *list,
 			const struct finding *finding)
 {
@@ -189,6 +220,7 @@ static void put_finding(const struct text_page *page, const struct finding_list 
 	text_steps(page, finding);
 	put_edges(page, finding);
 	put_stacks(page, finding);
+	put_life(page, finding);
 	if (finding->advice) {
 		fputs("\n  to mend it: ", page->out);
 		prose(page, 4, finding->advice);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "trace/stats.h"
 
-#include "trace/describe.h"
 #include "base/text.h"
+#include "trace/describe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

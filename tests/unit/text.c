@@ -46,6 +46,23 @@ static void json(void **state)
 	check(text_json, "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
 }
 
+static void shell(void **state)
+{
+	check(text_shell, "./bank", "./bank");
+	check(text_shell, "", "''");
+	check(text_shell, "a b$c", "'a b$c'");
+	check(text_shell, "it's", "'it'\\''s'");
+}
+
+static void utf8(void **state)
+{
+	char *clean = text_utf8("a\xff\xc3\x9f\xc0");
+
+	assert_string_equal(clean, "a\xef\xbf\xbd\xc3\x9f\xef\xbf\xbd");
+	free(clean);
+	assert_int_equal(text_width("Stra\xc3\x9f\x1b"), 9);
+}
+
 /* Whatever the bytes, a parser takes the result. */
 static void any_bytes(void **state)
 {
@@ -76,9 +93,8 @@ static void any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(terminal),
-		cmocka_unit_test(json),
-		cmocka_unit_test(any_bytes),
+		cmocka_unit_test(terminal), cmocka_unit_test(json),      cmocka_unit_test(shell),
+		cmocka_unit_test(utf8),     cmocka_unit_test(any_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
