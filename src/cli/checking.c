@@ -6,22 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void checking_options(struct checking *checking, struct cli_option *options)
-{
-	const struct cli_option table[CHECKING_OPTIONS] = {
-		{"--sets", &checking->sets, NULL},
-		{"--units", &checking->units, NULL},
-		{"--engine", &checking->engine, NULL},
-		{"--spec", &checking->spec_files, NULL},
-		{"--keep-units-at-waits", NULL, &checking->keep_at_waits},
-		{"--keep-loop-units", NULL, &checking->keep_loops},
-		{"--atomics", NULL, &checking->atomics},
-		{"--conflicts-only", NULL, &checking->conflicts_only},
-	};
-
-	memcpy(options, table, sizeof(table));
-}
-
 static int choose(const char *option, const char *word, const char *const *words, unsigned fallback,
 		  struct err *err)
 {

@@ -14,21 +14,27 @@ struct checking {
 	struct spec *spec;
 };
 
-#define CHECKING_OPTIONS 8
-#define CHECKING_HELP                                                                               \
-	"--sets=objects|one    atomic sets: one per object (default), or everything in one\n"       \
-	"--units=WHAT          units of work: functions (default), sections (critical sections),\n" \
-	"                      loops (iterations), declared (nothing but what is declared)\n"       \
-	"--spec=FILE           what the program's sources do not say of units and sets, see\n"      \
-	"                      atomsan-spec(5); FILE:FILE for several\n"                            \
-	"--engine=graph|clocks conflict graph (default), or vector clocks, which show no cycles\n"  \
-	"--atomics             atomic and volatile data belongs to atomic sets, too\n"              \
-	"--conflicts-only      order units by conflicts alone, not by their thread's order\n"       \
-	"--keep-units-at-waits do not split units where their thread waits for others\n"            \
-	"--keep-loop-units     functions are units though a loop in them takes locks\n"
+#define CHECKING_OPTIONS(checking)                                                                \
+	{"--sets", &(checking).sets, NULL}, {"--units", &(checking).units, NULL},                 \
+		{"--engine", &(checking).engine, NULL}, {"--spec", &(checking).spec_files, NULL}, \
+		{"--keep-units-at-waits", NULL, &(checking).keep_at_waits},                       \
+		{"--keep-loop-units", NULL, &(checking).keep_loops},                              \
+		{"--atomics", NULL, &(checking).atomics},                                         \
+	{                                                                                         \
+		"--conflicts-only", NULL, &(checking).conflicts_only                              \
+	}
 
-/* Fills the first CHECKING_OPTIONS entries. */
-void checking_options(struct checking *checking, struct cli_option *options);
+#define CHECKING_HELP                                                                              \
+	"  --sets=objects|one       atomic sets: one per object (default), or everything in one\n" \
+	"  --units=WHAT             functions (default), sections, loops or declared\n"            \
+	"  --spec=FILE              what the sources do not say, see atomsan-spec(5); FILE:FILE\n" \
+	"                           for several\n"                                                 \
+	"  --engine=graph|clocks    conflict graph (default), or vector clocks\n"                  \
+	"  --atomics                atomic and volatile data belongs to atomic sets, too\n"        \
+	"  --conflicts-only         order units by conflicts alone, not by their thread\n"         \
+	"  --keep-units-at-waits    do not split units where their thread waits for others\n"      \
+	"  --keep-loop-units        functions are units though a loop in them takes locks\n"
+
 /* After the options were read: what they mean for this trace. */
 int checking_prepare(struct checking *checking, const struct trace *trace, struct serial_options *options,
 		     struct err *err);

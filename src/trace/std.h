@@ -45,6 +45,9 @@ const char *std_parse(const char *line, size_t length, struct std_line *parts);
  * messages. Empty lines are skipped. */
 int std_import(const char *text, size_t size, const char *path, const char *to, struct err *err);
 
+/* A trace, or STD text, which is imported on the way. */
+struct trace *std_open(const char *path, struct err *err);
+
 struct std_options {
 	bool functions; /* outermost functions are units, beside those that the program marks */
 };

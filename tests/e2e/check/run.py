@@ -44,7 +44,7 @@ def record(source, level):
 
 
 def check(trace, options, expect_findings):
-    done = subprocess.run([ATOMSAN, "check", "--json", *options, trace], stdout=subprocess.PIPE, timeout=60)
+    done = subprocess.run([ATOMSAN, "check", "--json", "--no-store", *options, trace], stdout=subprocess.PIPE, timeout=60)
     if done.returncode != (66 if expect_findings else 0):
         fail(f"{trace.name} {options}: exit status {done.returncode}\n{done.stdout.decode()[:3000]}")
     return json.loads(done.stdout)
