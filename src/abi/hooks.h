@@ -160,9 +160,9 @@ struct atomsan_bitcode {
  * nobody interfered. Whoever else comes takes the cell over.
  *
  * A segment ends at every synchronisation operation and allocation, and where
- * an outermost function begins or ends: one called by main, by a thread's start
- * function, or by nobody that is marked. (With filter=1 every marked function
- * has its own.) A thread's segments only ever grow.
+ * a marked function begins or ends. (With filter=2 only outermost ones count:
+ * those called by main, by a thread's start function, or by nobody that is
+ * marked.) A thread's segments only ever grow.
  */
 #define ATOMSAN_SLOTS 4
 #define ATOMSAN_SEGMENT_SHIFT 16
