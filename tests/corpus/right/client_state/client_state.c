@@ -16,6 +16,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "../../stage.h"
+
 enum { THREADS = 2, ROUNDS = 10 };
 
 struct state {
@@ -45,6 +47,7 @@ static void bind_state(struct state *s, int client)
 static void serve(struct state *s, int client)
 {
 	unlink_state(s, -1, -1);
+	MEET(THREADS);
 	bind_state(s, client);
 }
 

@@ -16,6 +16,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "../../stage.h"
+
 enum { ROUNDS = 10 };
 
 struct account {
@@ -42,6 +44,8 @@ static void transfer(struct account *a, long amount)
 {
 	pthread_mutex_lock(&a->lock);
 	increment(&counter);
+	STAGE(1);
+	STAGE(4);
 	a->savings -= amount;
 	a->checking += amount;
 	increment(&counter);
@@ -57,8 +61,11 @@ static void *customer(void *unused)
 
 static void *auditor(void *unused)
 {
-	for (int i = 0; i < ROUNDS; i++)
+	for (int i = 0; i < ROUNDS; i++) {
+		STAGE(2);
 		increment(&counter);
+		STAGE(3);
+	}
 	return unused;
 }
 

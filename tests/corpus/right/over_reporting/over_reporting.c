@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "../../stage.h"
+
 enum { THREADS = 2, SIZE = 10 };
 
 struct table {
@@ -51,6 +53,7 @@ static int get(struct table *t, int i)
 static int square(struct table *t, int i)
 {
 	make(t);
+	MEET(THREADS);
 	return get(t, i);
 }
 
