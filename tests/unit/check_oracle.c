@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Both engines against all serial orders, on small random executions, and
+ * against a graph that forgets nothing, on larger ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "check/graph.h"
+#include "check_model.h"
+
+struct tally {
+	uint64_t runs, violated, violations, longer;
+};
+
+static void run(uint64_t seed, const struct model_shape *shape, bool exhaustive, void (*look)(struct model *),
+		struct tally *tally)
+{
+	int order;
+
+	for (order = 0; order < 2; order++) {
+		struct model *model = model_new(seed, order);
+		const char *wrong = model_run(model, shape, exhaustive, look);
+
+		if (wrong)
+			fail_msg("seed %llu, program order %s: %s at access %u", (unsigned long long)seed,
+				 order ? "on" : "off", wrong, model->time);
+		tally->runs++;
+		tally->violated += model->violations > 0;
+		tally->violations += model->violations;
+		tally->longer += model->cycles_longer_than_two;
+		model_free(model);
+	}
+}
+
+/* The executions must be of both kinds, or they test nothing. */
+static void check_tally(const struct tally *tally)
+{
+	print_message("%llu executions, %llu with violations, %llu violating accesses, %llu longer cycles\n",
+		      (unsigned long long)tally->runs, (unsigned long long)tally->violated,
+		      (unsigned long long)tally->violations, (unsigned long long)tally->longer);
+	assert_true(tally->violated > tally->runs / 10);
+	assert_true(tally->violated < tally->runs - tally->runs / 20);
+	assert_true(tally->longer > tally->runs / 100);
+}
+
+static void test_small(void **state)
+{
+	struct tally tally = {0};
+	uint64_t seed;
+
+	for (seed = 0; seed < 20000; seed++) {
+		struct model_shape shape = {
+			.threads = 2 + seed % 4,
+			.sets = 1 + seed / 4 % 3,
+			.locations = 1 + seed / 12 % 3,
+			.units = 4 + seed / 7 % 9,
+			.steps = 20 + seed % 37,
+			.writes = 200 + seed % 5 * 150,
+			.unary = seed % 3 * 250,
+			.ends = 50 + seed % 7 * 40,
+			.merges = seed % 5 ? 20 : 0,
+			.splits = seed % 2 ? 20 : 0,
+		};
+
+		run(seed, &shape, true, NULL, &tally);
+	}
+	check_tally(&tally);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
