@@ -73,10 +73,68 @@ static void test_small(void **state)
 	check_tally(&tally);
 }
 
+/* Every edge leads forward in the list, the labels say the same, and the list is whole. */
+static void check_order(struct model *model)
+{
+	struct check *check = model->engines[0];
+	struct unit *units = check->units.items;
+	uint32_t at, edge, before = 0;
+
+	for (at = units[0].graph.after; at; before = at, at = units[at].graph.after) {
+		assert_int_equal(units[at].graph.before, before);
+		assert_true(units[at].graph.label > units[before].graph.label);
+		assert_true(units[at].graph.label < 1ull << 62);
+		for (edge = units[at].graph.out; edge; edge = edge_at(check, edge)->out_next) {
+			struct unit *to = &units[edge_at(check, edge)->to];
+
+			assert_int_equal(edge_at(check, edge)->from, at);
+			assert_true(!to->graph.label || to->graph.label > units[at].graph.label);
+			assert_true(to->graph.label || !to->graph.out);
+		}
+	}
+	assert_int_equal(check->graph->last, before);
+}
+
+/* Labels that are close together, or so far apart that they run out. */
+static void set_gap(struct model *model)
+{
+	model->engines[0]->graph->gap = model->seed % 3 == 1   ? 1
+					: model->seed % 3 == 2 ? 1ull << 60
+							       : 1 << 20;
+	check_order(model);
+}
+
+static void test_large(void **state)
+{
+	struct tally tally = {0};
+	uint64_t seed;
+
+	for (seed = 0; seed < 60; seed++) {
+		/* From few violations among many units to many among few. */
+		struct model_shape shape = {
+			.threads = 3 + seed % 6,
+			.sets = 1 + seed % 2,
+			.locations = 6 + seed % 7,
+			.units = 100 + seed % 4 * 100,
+			.steps = 700 + seed % 4 * 700,
+			.writes = 30 + seed % 5 * 60,
+			.unary = seed % 4 * 200,
+			.ends = 30 + seed / 5 % 5 * 80,
+			.merges = 1,
+			.splits = 5,
+		};
+
+		run(seed, &shape, false, set_gap, &tally);
+	}
+	assert_true(tally.violations > tally.runs);
+	assert_true(tally.longer > tally.runs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
