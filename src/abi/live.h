@@ -22,6 +22,7 @@
  *   next                       thread   checker: index + 1 of the window that follows
  *   free bit                   checker sets, who takes the window clears
  *   begun bit                  thread sets with its first window, checker clears
+ *   hole                       thread   checker: what is hidden behind a zero word before it
  */
 #ifndef ATOMSAN_ABI_LIVE_H
 #define ATOMSAN_ABI_LIVE_H
@@ -54,7 +55,8 @@ struct live_window {
 	uint32_t sequence; /* of this thread's windows, from 0 */
 	uint32_t next;     /* index + 1; 0: none yet */
 	uint32_t used;     /* bytes from the beginning of the window; to be cleared before it is used again */
-	uint32_t reserved[3];
+	uint32_t hole;     /* index of the last word that a signal handler found taken and not yet filled */
+	uint32_t reserved[2];
 	uint64_t words[];
 };
 
@@ -68,7 +70,7 @@ struct live_control {
 
 	/* Threads write. */
 	uint32_t used __attribute__((aligned(64))); /* windows that are not free */
-	uint32_t threads;                           /* that have a window */
+	uint32_t threads;                           /* that have a window, or wait for their first */
 	uint32_t fresh;                             /* windows that ever were taken */
 	uint32_t begun_count;                       /* threads that ever began */
 	uint32_t waiters;                           /* threads that wait for a window */

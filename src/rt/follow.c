@@ -161,6 +161,7 @@ static void begin_window(struct live_window *window, uint32_t sequence)
 	window->owner = rt_self.number;
 	window->next = 0;
 	window->used = RT_WINDOW;
+	window->hole = 0;
 	window->sequence = sequence;
 	/* Pairs with the checker's load: from here on these are new words. */
 	__atomic_store_n(&window->state, LIVE_OPEN, __ATOMIC_RELEASE);
@@ -214,7 +215,7 @@ static void halt(void)
 		sys1(exit_group, rt_options.exitcode ? rt_options.exitcode : 1);
 }
 
-/* Another window, or the same one again. NULL: the checker is gone. */
+/* Another window, or the same one (if any) again. NULL: the checker is gone, or has no more. */
 static struct live_window *wait_for_window(struct live_window *mine)
 {
 	struct live_window *window = NULL;
@@ -228,7 +229,9 @@ static struct live_window *wait_for_window(struct live_window *mine)
 		window = take_window(false);
 		if (window || follow_checker_gone())
 			break;
-		if (__atomic_load_n(&mine->state, __ATOMIC_ACQUIRE) == LIVE_DRAINED) {
+		if (!mine && __atomic_load_n(&rt_live->fresh, __ATOMIC_RELAXED) >= LIVE_COUNT)
+			break;
+		if (mine && __atomic_load_n(&mine->state, __ATOMIC_ACQUIRE) == LIVE_DRAINED) {
 			window = mine;
 			break;
 		}
@@ -246,10 +249,14 @@ bool follow_make_room(void)
 	if (follow_checker_gone())
 		return false;
 	if (!mine) {
-		window = take_window(true);
-		if (!window)
-			return false;
 		__atomic_fetch_add(&rt_live->threads, 1, __ATOMIC_RELAXED);
+		window = take_window(false);
+		if (!window)
+			window = wait_for_window(NULL);
+		if (!window) {
+			__atomic_fetch_sub(&rt_live->threads, 1, __ATOMIC_RELAXED);
+			return false;
+		}
 		begin_window(window, 0);
 		/* Release pairs with the checker's acquire of the count and exchange of the bits. */
 		__atomic_fetch_or(&rt_live->begun[index_of(window) / 64], 1ull << index_of(window) % 64,
@@ -286,6 +293,24 @@ bool follow_make_room(void)
 	return true;
 }
 
+void follow_handler(void)
+{
+	struct live_window *window = (struct live_window *)rt_self.window;
+	/* No event has more words than that. */
+	enum { MOST = 8 };
+	uint64_t *end;
+
+	if (!rt_live || !window)
+		return;
+	end = rt_self.next & RT_WINDOW ? (uint64_t *)((char *)window + RT_WINDOW) : (uint64_t *)rt_self.next;
+	for (uint64_t *p = end; p-- > window->words && end - p <= MOST;)
+		if (!*p) {
+			/* Read by the checker after the stamps of what the handler does. */
+			__atomic_store_n(&window->hole, (uint32_t)(p - window->words) + 1, __ATOMIC_RELEASE);
+			return;
+		}
+}
+
 void follow_close_window(void)
 {
 	struct live_window *window = (struct live_window *)rt_self.window;
@@ -295,6 +320,7 @@ void follow_close_window(void)
 		return;
 	seal(window, used, LIVE_LAST);
 	seal_parked();
+	__atomic_fetch_sub(&rt_live->threads, 1, __ATOMIC_RELAXED);
 	tell();
 }
 

@@ -25,6 +25,8 @@ bool follow_make_room(void);
 void follow_close_window(void);
 void follow_meta(enum trace_meta kind, uint32_t item, const struct rt_piece *pieces, int count);
 
+/* A signal handler begins: say so if it has interrupted the writing of an event. */
+void follow_handler(void);
 /* Is a thread waiting for the checker, perhaps with a stripe or lock of ours? */
 bool follow_waiting(void) ATOMSAN_KEEPS_REGISTERS;
 bool follow_checker_gone(void);

@@ -26,6 +26,8 @@
 #include <unistd.h>
 
 #define NO_WINDOW UINT32_MAX
+/* How long the order of what a handler does is waited for. One that has left by longjmp never returns. */
+#define PATIENCE 500000000ull /* ns */
 
 /* A stream's place in the shared memory; same index as in the cursor's streams. */
 struct place {
@@ -34,6 +36,8 @@ struct place {
 	uint32_t sequence;       /* of the window that it is in */
 	const uint64_t *limit;   /* the first word that is not read in this round */
 	bool moving;             /* more was written while the round was being fixed */
+	bool held;               /* what was written is hidden by an event that a handler interrupted */
+	uint64_t held_since;     /* when that was first seen, in ns; 0: not yet */
 	bool over;               /* the thread has ended, and so does the stream with its last word */
 	bool drained;            /* its thread was told that this window is read and may be used again */
 	uint32_t limit_sequence; /* of the window that the limit lies in */
@@ -54,6 +58,8 @@ struct trace_live {
 	uint64_t inode; /* of the memory */
 	bool last;      /* this round is the last one */
 	uint32_t to_wake;
+	uint32_t *parked; /* windows that were read but are not sealed yet */
+	uint32_t parked_count;
 	unsigned quiet; /* naps in a row */
 	uint64_t asked; /* when the process was last looked at, in naps */
 	struct keep *keep;
@@ -101,6 +107,25 @@ static void free_window(struct trace_live *live, uint32_t index)
 		wake(live);
 }
 
+/* Its thread still means to seal it. */
+static void park_window(struct trace_live *live, uint32_t index)
+{
+	live->parked = mem_resize(live->parked, live->parked_count + 1, sizeof *live->parked);
+	live->parked[live->parked_count++] = index;
+}
+
+static void free_parked(struct trace_live *live)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < live->parked_count; i++)
+		if (__atomic_load_n(&window_at(live, live->parked[i])->state, __ATOMIC_ACQUIRE) == LIVE_OPEN)
+			live->parked[kept++] = live->parked[i];
+		else
+			free_window(live, live->parked[i]);
+	live->parked_count = kept;
+}
+
 static void keep_window(struct trace_live *live, const struct place *p, const struct stream *s)
 {
 	const struct live_window *window = window_at(live, p->window);
@@ -126,7 +151,6 @@ static void enter_window(struct trace_live *live, struct stream *s, struct place
 
 static void end_stream(struct trace_live *live, struct place *p)
 {
-	__atomic_fetch_sub(&live->control->threads, 1, __ATOMIC_RELAXED);
 	free_window(live, p->window);
 	p->window = NO_WINDOW;
 }
@@ -164,7 +188,10 @@ static void more(struct trace_cursor *c, struct stream *s)
 		if (!p->drained)
 			keep_window(live, p, s);
 		enter_window(live, s, p, next);
-		free_window(live, old);
+		if (__atomic_load_n(&window->state, __ATOMIC_ACQUIRE) == LIVE_OPEN)
+			park_window(live, old);
+		else
+			free_window(live, old);
 	}
 	p->drained = false;
 }
@@ -208,8 +235,23 @@ static bool move_limit(struct trace_live *live, struct place *p)
 			moved |= zero != p->limit;
 			p->limit = zero;
 		}
-		if (state == LIVE_OPEN)
-			return moved;
+		if (state == LIVE_OPEN) {
+			uint32_t next = __atomic_load_n(&window->next, __ATOMIC_ACQUIRE);
+
+			/* Left by a handler, with what it interrupted perhaps not yet written. */
+			if (next) {
+				zero = first_zero(p->limit, window_end(window));
+				moved |= zero != p->limit;
+				p->limit = zero;
+			}
+			p->held = __atomic_load_n(&window->hole, __ATOMIC_ACQUIRE) >
+				  (uint64_t)(p->limit - window->words);
+			if (moved)
+				p->held_since = 0;
+			if (!next || p->held)
+				return moved;
+		}
+		p->held = false;
 		if (state == LIVE_LAST) {
 			moved |= !p->over;
 			p->over = true;
@@ -449,46 +491,83 @@ static void fix_round(struct trace_live *live)
 	grow_threads(live, __atomic_load_n(&live->header->threads, __ATOMIC_ACQUIRE));
 }
 
-/* Puts the streams that have something in this round into the heap. */
-static void fill_heap(struct trace_live *live)
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static bool worth_waiting(struct place *p)
+{
+	if (!p->held)
+		return false;
+	if (!p->held_since)
+		p->held_since = now();
+	return now() - p->held_since < PATIENCE;
+}
+
+/* Is there nothing in this round for the stream, as far as its window goes? */
+static bool at_limit(const struct stream *s, const struct place *p)
+{
+	return s->at == s->end && p->window == p->limit_window && p->sequence == p->limit_sequence;
+}
+
+/* The key of what a stream has next; it has moved on beyond its limit if there is nothing before it. */
+static uint64_t next_key(const struct stream *s, const struct place *p, const struct place *ahead)
+{
+	struct stream next = *s;
+	uint64_t key;
+
+	if (at_limit(s, p) && p->window == ahead->limit_window && p->sequence == ahead->limit_sequence)
+		next.end = (const uint8_t *)ahead->limit;
+	key = stream_stamp(&next);
+	return key ? key : s->last;
+}
+
+/*
+ * Puts the streams that have something in this round into the heap. False: the
+ * lowest has moved on, or is held, with nothing in the round before that.
+ */
+static bool fill_heap(struct trace_live *live, bool *held)
 {
 	struct trace_cursor *c = live->cursor;
+	uint64_t lowest = UINT64_MAX;
+	bool ready = false;
 
 	c->waiting = 0;
+	*held = false;
 	for (uint32_t i = 0; i < c->stream_count; i++) {
 		struct place *p = &live->places[i], ahead;
 		struct stream *s = &c->streams[i];
+		bool hidden;
 		uint64_t key;
 
 		if (p->window == NO_WINDOW)
 			continue;
 		ahead = *p;
-		p->moving = move_limit(live, &ahead) && !live->last;
-		/* What stands in a drained window now is none of what the stream reads before it enters it
-		 * anew. */
+		p->moving = move_limit(live, &ahead);
+		hidden = !p->moving && worth_waiting(p);
+		p->moving = (p->moving || hidden) && !live->last;
+		/* What stands in a drained window now is for later, when the stream enters it anew. */
 		s->end = p->drained ? s->at
 			 : p->window == p->limit_window && p->sequence == p->limit_sequence
 				 ? (const uint8_t *)p->limit
 				 : (const uint8_t *)window_end(window_at(live, p->window));
-		if (s->at == s->end && p->moving && p->window == ahead.limit_window &&
-		    p->sequence == ahead.limit_sequence) {
-			/* What it has just begun may have a stamp beyond the round. */
-			struct stream next = *s;
-
-			next.end = (const uint8_t *)ahead.limit;
-			key = stream_stamp(&next);
-		} else {
-			key = stream_stamp(s);
-		}
-		if (!key)
-			key = s->last;
-		else if (key >= c->bound)
+		if (at_limit(s, p) && !p->moving && !p->over)
 			continue;
-		if (s->at == s->end && p->window == p->limit_window && p->sequence == p->limit_sequence &&
-		    !p->moving && !p->over)
+		key = next_key(s, p, &ahead);
+		if (key >= c->bound)
 			continue;
 		c->heap[c->waiting++] = (struct waiting){key, i};
+		if (key < lowest) {
+			lowest = key;
+			ready = !at_limit(s, p) || !p->moving;
+			*held = hidden;
+		}
 	}
+	return ready;
 }
 
 static bool refill(struct trace_cursor *c)
@@ -497,7 +576,9 @@ static bool refill(struct trace_cursor *c)
 
 	for (;;) {
 		uint32_t seen = __atomic_load_n(&live->control->sealed, __ATOMIC_ACQUIRE);
+		bool held;
 
+		free_parked(live);
 		for (uint32_t i = 0; i < c->stream_count; i++)
 			if (live->places[i].window != NO_WINDOW)
 				drain(live, &c->streams[i], &live->places[i]);
@@ -508,13 +589,12 @@ static bool refill(struct trace_cursor *c)
 		live->last = is_over(live);
 		read_tables(live);
 		fix_round(live);
-		fill_heap(live);
-		if (c->waiting) {
+		if (fill_heap(live, &held)) {
 			live->quiet = 0;
 			stream_begin(c);
 			return true;
 		}
-		if (!live->last)
+		if (!live->last && (held || !c->waiting))
 			nap(live, seen);
 	}
 }
@@ -660,5 +740,6 @@ void trace_live_close(struct trace_live *live)
 	free(live->cursor->heap);
 	free(live->cursor);
 	free(live->places);
+	free(live->parked);
 	free(live);
 }
