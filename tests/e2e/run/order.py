@@ -15,12 +15,13 @@ def main():
     atomsan, sequence = os.path.abspath(atomsan), os.path.abspath(sequence)
     with tempfile.TemporaryDirectory() as folder:
         program, trace, sums = (os.path.join(folder, name) for name in ("program", "kept.atr", "sums"))
+        os.mkdir(sums)
         subprocess.run([atomsan, "c++" if source.endswith(".cc") else "cc", "-O2", "-g", "-pthread", source,
                         "-o", program, "-lm"], check=True)
         environment = dict(os.environ, SEQUENCE=sums,
                            ATOMSAN_OPTIONS=f"check=1:checker={sequence}:record={trace}:buffer={buffer}")
         subprocess.run([program, *sys.argv[5:]], check=True, env=environment, stdout=subprocess.DEVNULL)
-        with open(sums) as file:
+        with open(os.path.join(sums, *os.listdir(sums))) as file:
             live = file.read().split()
         kept = subprocess.run([sequence, trace], check=True, capture_output=True, text=True).stdout.split()
     if live != kept or int(live[0]) < 1000:

@@ -5,7 +5,9 @@
  * operations on one object that do not commute, stand the other way round.
  *
  *   sequence FILE            of a trace, by its cursor
- *   sequence run --follow    as the checker of a running program; into the file $SEQUENCE
+ *   sequence run --follow    as the checker of a running program; into a file $SEQUENCE/PROCESS.N that
+ * appears when all is read. It claims to have found $FINDINGS violations, if that is set; with DIE set, it
+ * dies after so many events; with HALT, it ends the program then.
  *
  * What it prints is two numbers: how many events, and the sum.
  */
@@ -14,6 +16,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,8 +129,16 @@ static void add(const struct trace *trace, const struct trace_event *e)
 	      true);
 }
 
-static int sum_up(struct trace_cursor *cursor, const struct trace *trace, FILE *out)
+static uint64_t number(const char *name)
 {
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static int sum_up(struct trace_cursor *cursor, const struct trace *trace, FILE *out, struct trace_live *live)
+{
+	uint64_t die = live ? number("DIE") : 0, halt = live ? number("HALT") : 0;
 	struct trace_event e;
 	uint64_t events = 0, sum = 0;
 	int got;
@@ -135,6 +146,10 @@ static int sum_up(struct trace_cursor *cursor, const struct trace *trace, FILE *
 	while ((got = trace_next(cursor, &e)) > 0) {
 		add(trace, &e);
 		events++;
+		if (events == die)
+			raise(SIGKILL);
+		if (events == halt)
+			trace_live_halt(live);
 	}
 	if (got < 0) {
 		fprintf(stderr, "sequence: %s\n", trace_cursor_error(cursor)->text);
@@ -151,23 +166,35 @@ static int follow(void)
 	struct err err;
 	struct trace_live *live =
 		trace_live_open(LIVE_FD_MEMORY, fcntl(LIVE_FD_TRACE, F_GETFD) < 0 ? -1 : LIVE_FD_TRACE, &err);
-	const char *path = getenv("SEQUENCE");
-	FILE *out = path ? fopen(path, "w") : stderr;
+	const char *folder = getenv("SEQUENCE");
+	char *unfinished, *path;
+	FILE *out;
 	int failed;
 
-	if (!live || !out || write(LIVE_FD_READY, "", 1) != 1) {
-		fprintf(stderr, "sequence: %s\n", live ? "cannot begin" : err.text);
+	if (!live || !folder) {
+		fprintf(stderr, "sequence: %s\n", live ? "SEQUENCE is not set" : err.text);
 		return 1;
 	}
+	/* An exec keeps the process's number: the checker's tells them apart. */
+	path = mem_textf("%s/%u.%d", folder, trace_live_trace(live)->header.pid, (int)getpid());
+	unfinished = mem_textf("%s/unfinished.%d", folder, (int)getpid());
+	out = fopen(unfinished, "w");
+	if (!out || write(LIVE_FD_READY, "", 1) != 1)
+		return 1;
 	close(LIVE_FD_READY);
-	failed = sum_up(trace_live_cursor(live), trace_live_trace(live), out);
+	close(LIVE_FD_MEMORY);
+	failed = sum_up(trace_live_cursor(live), trace_live_trace(live), out, live);
 	if (trace_live_finish(live, &err)) {
 		fprintf(stderr, "sequence: %s\n", err.text);
 		failed = 1;
 	}
 	fclose(out);
-	trace_live_verdict(live, 0);
+	if (rename(unfinished, path))
+		failed = 1;
+	trace_live_verdict(live, (uint32_t)number("FINDINGS"));
 	trace_live_close(live);
+	free(unfinished);
+	free(path);
 	return failed;
 }
 
@@ -186,7 +213,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	cursor = trace_cursor_open(trace);
-	failed = sum_up(cursor, trace, stdout);
+	failed = sum_up(cursor, trace, stdout, NULL);
 	trace_cursor_close(cursor);
 	trace_close(trace);
 	free(places);
