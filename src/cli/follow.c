@@ -5,12 +5,15 @@
  * of the runtime (ATOMSAN_OPTIONS) are its own.
  *
  * In the folder `results` a file PROCESS.CHECKER stands for a checker at work
- * while it is empty; at the end it has one line with the number of findings.
+ * while it is empty; at the end it has the checker's exit status, and beside it
+ * lies PROCESS.CHECKER.json if JSON was asked for.
  */
 #include "cli/follow.h"
 
 #include "abi/live.h"
 #include "cli/rtoption.h"
+#include "finding/suppress.h"
+#include "report/text.h"
 #include "trace/live.h"
 
 #include <dirent.h>
@@ -22,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Messages go where the runtime's go. */
@@ -53,59 +57,152 @@ static char *result_path(pid_t process)
 	return path;
 }
 
-static void write_result(const char *path, uint32_t findings)
+static void write_result(const char *path, int status)
 {
 	FILE *file = path ? fopen(path, "we") : NULL;
 
 	if (!file)
 		return;
-	fprintf(file, "%" PRIu32 "\n", findings);
+	fprintf(file, "%d\n", status);
 	fclose(file);
 }
 
-int follow(const struct verb *verb)
+/* ---- findings as they are found ---- */
+
+struct watch {
+	const struct verb *verb;
+	struct trace_live *live;
+	struct report_options look;
+	struct suppress_list suppressions;
+	bool halt;
+};
+
+static void read_suppressions(struct watch *watch, const struct publish *publish)
 {
-	int keep = fcntl(LIVE_FD_TRACE, F_GETFD) < 0 ? -1 : LIVE_FD_TRACE, got;
+	const char *path = publish->suppressions ? publish->suppressions : "atomsan.supp";
+
+	/* What is wrong with them is said at the end, when they are read again for the whole list. */
+	if (publish->suppressions || !access(path, F_OK))
+		suppress_read(&watch->suppressions, path, time(NULL), NULL);
+}
+
+/* In one write, lest the program's own lines come in between. */
+static void found(void *user, const struct finding_list *list, const struct finding *finding)
+{
+	struct watch *watch = user;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out;
+
+	if (suppress_match(&watch->suppressions, finding))
+		return;
+	out = open_memstream(&text, &length);
+	if (out) {
+		report_text_finding(out, list, finding, &watch->look);
+		putc('\n', out);
+		fclose(out);
+		fwrite(text, 1, length, stderr);
+		fflush(stderr);
+		free(text);
+	}
+	if (watch->halt)
+		trace_live_halt(watch->live);
+}
+
+/* Checks to the end. The exit status, and in the list what was found. */
+static int check(struct watch *watch, struct follow_options *options, struct finding_list *list)
+{
+	struct trace *trace = trace_live_trace(watch->live);
+	struct trace_cursor *cursor = trace_live_cursor(watch->live);
+	struct serial_options serial_options;
+	struct trace_event event;
+	struct serial *serial;
 	struct err err;
-	struct trace_live *live = trace_live_open(LIVE_FD_MEMORY, keep, &err);
+	int more, status = CLI_OK;
+
+	if (checking_prepare(&options->checking, trace, &serial_options, &err) < 0)
+		return cli_fail(watch->verb, &err);
+	serial_describe_run(trace, list);
+	serial_options.found = found;
+	serial_options.user = watch;
+	serial = serial_new(trace, &serial_options, list);
+	while ((more = trace_next(cursor, &event)) > 0)
+		serial_event(serial, &event);
+	if (more < 0)
+		status = cli_fail(watch->verb, trace_cursor_error(cursor));
+	if (trace_live_finish(watch->live, &err))
+		status = cli_fail(watch->verb, &err);
+	serial_finish(serial);
+	serial_free(serial);
+	return status;
+}
+
+static void say_what_was_done(struct trace_live *live, const struct finding_list *list)
+{
 	struct trace_live_stats stats;
-	struct trace_cursor *cursor;
-	struct trace_event e;
-	uint64_t events = 0;
+	double events = 0;
+
+	for (uint32_t i = 0; i < list->count_count; i++)
+		if (!strcmp(list->counts[i].name, "events"))
+			events = list->counts[i].value;
+	trace_live_stats(live, &stats);
+	fprintf(stderr,
+		"atomsan: %.0f events of process %" PRIu32 ", in %" PRIu64 " windows, %" PRIu64
+		" rounds and %" PRIu64 " naps\n",
+		events, trace_live_trace(live)->header.pid, stats.windows, stats.rounds, stats.naps);
+}
+
+int follow(const struct verb *verb, struct follow_options *options)
+{
+	int keep = fcntl(LIVE_FD_TRACE, F_GETFD) < 0 ? -1 : LIVE_FD_TRACE, status, published;
+	struct watch watch = {.verb = verb, .halt = rtoption_number("halt_on_error")};
+	struct finding_list *list = finding_list_new("run");
+	FILE *document = NULL;
+	struct err err;
 	pid_t process;
 	char *result;
 
-	if (!live)
+	watch.live = trace_live_open(LIVE_FD_MEMORY, keep, &err);
+	if (!watch.live)
 		return cli_fail(verb, &err);
-	process = (pid_t)trace_live_trace(live)->header.pid;
+	process = (pid_t)trace_live_trace(watch.live)->header.pid;
 	open_log(process);
+	report_options_init(&watch.look, stderr);
+	watch.look.strip_path_prefix = options->publish.strip_path_prefix;
+	read_suppressions(&watch, &options->publish);
 	result = result_path(process);
 	if (result)
 		close(open(result, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
-	/* A reader of what we print may go before we do. */
+	/* Who reads what we print may be gone before we are. */
 	signal(SIGPIPE, SIG_IGN);
 	if (write(LIVE_FD_READY, "", 1) != 1)
 		return cli_failf(verb, "the program is gone");
 	close(LIVE_FD_READY);
 	close(LIVE_FD_MEMORY);
-	cursor = trace_live_cursor(live);
-	while ((got = trace_next(cursor, &e)) > 0)
-		events++;
-	if (got < 0)
-		cli_fail(verb, trace_cursor_error(cursor));
-	if (trace_live_finish(live, &err))
-		cli_fail(verb, &err);
-	trace_live_stats(live, &stats);
+	status = check(&watch, options, list);
 	if (rtoption_number("verbosity"))
-		fprintf(stderr,
-			"atomsan: %" PRIu64 " events of process %d, %" PRIu64 " windows, %" PRIu64
-			" rounds, %" PRIu64 " naps\n",
-			events, (int)process, stats.windows, stats.rounds, stats.naps);
-	write_result(result, 0);
-	trace_live_verdict(live, 0);
-	trace_live_close(live);
+		say_what_was_done(watch.live, list);
+	if (result && options->publish.json) {
+		char *path = mem_textf("%s" FOLLOW_DOCUMENT, result);
+
+		document = fopen(path, "we");
+		free(path);
+	}
+	options->publish.out = document ? document : stderr;
+	options->publish.json = document != NULL;
+	options->publish.told = true;
+	published = findings_publish(verb, list, &options->publish);
+	if (document)
+		fclose(document);
+	if (status == CLI_OK)
+		status = published;
+	write_result(result, status);
+	trace_live_verdict(watch.live, published == CLI_FINDINGS);
+	suppress_release(&watch.suppressions);
+	checking_release(&options->checking);
+	trace_live_close(watch.live);
 	free(result);
-	return got < 0 ? CLI_FAILED : CLI_OK;
+	return status;
 }
 
 /* ---- for `atomsan run` ---- */
@@ -120,10 +217,11 @@ static void each(const char *folder,
 	while (directory && (entry = readdir(directory))) {
 		char *path = mem_textf("%s/%s", folder, entry->d_name);
 		char text[64] = "";
-		int process, checker;
+		int process, checker, end = 0;
 		FILE *file;
 
-		if (sscanf(entry->d_name, "%d.%d", &process, &checker) == 2 && (file = fopen(path, "re"))) {
+		if (sscanf(entry->d_name, "%d.%d%n", &process, &checker, &end) == 2 && !entry->d_name[end] &&
+		    (file = fopen(path, "re"))) {
 			if (!fgets(text, sizeof text, file))
 				text[0] = 0;
 			fclose(file);
@@ -163,10 +261,8 @@ static void add_result(void *user, pid_t process, pid_t checker, const char *tex
 	(void)process;
 	(void)checker;
 	results->checked++;
-	if (*text)
-		results->findings += (uint32_t)strtoul(text, NULL, 10);
-	else
-		results->failed++;
+	results->findings += atoi(text) == CLI_FINDINGS;
+	results->failed += !*text || (atoi(text) != CLI_OK && atoi(text) != CLI_FINDINGS);
 }
 
 void follow_results(const char *folder, struct follow_results *results)

@@ -3,19 +3,27 @@
 #ifndef ATOMSAN_CLI_FOLLOW_H
 #define ATOMSAN_CLI_FOLLOW_H
 
-#include "cli/cli.h"
+#include "cli/checking.h"
+#include "cli/publish.h"
 
 #include <stdint.h>
 #include <sys/types.h>
 
+#define FOLLOW_DOCUMENT ".json" /* ending of the file that a checker's JSON goes to */
+
+/* How to check, and what to do with what is found. */
+struct follow_options {
+	struct checking checking;
+	struct publish publish;
+};
 /* Reads along until the program ends. The exit status. */
-int follow(const struct verb *verb);
+int follow(const struct verb *verb, struct follow_options *options);
 
 /* What checkers left in a folder. */
 struct follow_results {
 	uint32_t checked;  /* processes */
-	uint32_t findings; /* of all of them */
-	uint32_t failed;   /* checkers that ended before their work was done */
+	uint32_t findings; /* of these, with findings */
+	uint32_t failed;   /* of these, not checked to the end */
 };
 /* Is a checker of this process still at work? */
 int follow_at_work(const char *folder, pid_t process);

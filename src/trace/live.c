@@ -375,33 +375,12 @@ static bool read_tables(struct trace_live *live)
 		if (live->keep)
 			keep_meta(live->keep, b, item.data, item.length);
 		live->meta_read += length;
-		switch (b->owner) {
-		case TRACE_META_ARGV:
-			live->trace->argv = item;
-			break;
-		case TRACE_META_ENVIRON:
-			live->trace->environ = item;
-			break;
-		case TRACE_META_CWD:
-			live->trace->cwd = item;
-			break;
-		case TRACE_META_OPTIONS:
-			live->trace->options = item;
-			break;
-		case TRACE_META_MODULE:
-			if (trace_module_add(live->trace, item, &live->cursor->err))
-				live->cursor->failed = true;
-			else
-				modules = true;
-			break;
-		}
-	}
-	if (modules) {
-		free(live->trace->by_function);
-		live->trace->by_function = NULL;
-		if (trace_modules_sort(live->trace, &live->cursor->err))
+		modules |= b->owner == TRACE_META_MODULE;
+		if (trace_meta_take(live->trace, b->owner, b->item, item, &live->cursor->err))
 			live->cursor->failed = true;
 	}
+	if (modules && trace_modules_sort(live->trace, &live->cursor->err))
+		live->cursor->failed = true;
 	return modules;
 }
 
