@@ -299,7 +299,7 @@ void report_text(FILE *out, const struct finding_list *list, const struct report
 	}
 	if (list->blind_spot_count)
 		putc('\n', out);
-	for (uint32_t i = 0; i < list->finding_count; i++) {
+	for (uint32_t i = 0; i < list->finding_count && !options->told; i++) {
 		put_finding(&page, list, &list->findings[i]);
 		putc('\n', out);
 	}

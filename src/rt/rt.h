@@ -174,8 +174,16 @@ void rt_module_count_unseen(void); /* loaded, and not compiled with atomsan */
 /* The open trace's header, mapped; a stand-in in memory while there is none. */
 extern struct trace_header *rt_header;
 void rt_record_open(const char *path, int argc, char **argv, char **envp);
-void rt_record_finish(int wait_status); /* mark finished; recording goes on until the process is gone */
-void rt_record_fork_child(void);        /* leave the parent's trace alone; begin one of our own, or none */
+/* Write for a checker that reads along, instead of to a file. */
+void rt_record_for_checker(int argc, char **argv, char **envp);
+/* About to have a second thread: a forked child that is to be checked gets its checker only now. */
+void rt_record_before_thread(void);
+/* Mark finished; recording goes on until the process is gone. Returns the status to end with: a checker may
+ * have found something. */
+int rt_record_finish(int wait_status);
+/* As above for an end that may yet be averted. */
+void rt_record_aborting(int wait_status);
+void rt_record_fork_child(void); /* leave the parent's trace alone; begin one of our own, or none */
 
 /* Are all mappings far enough apart for the shadow's folding? */
 bool rt_record_regions_apart(void);

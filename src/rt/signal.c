@@ -7,6 +7,7 @@
  * handler, so one shape serves with SA_SIGINFO and without. Asked for the old
  * handler, we answer with the program's.
  */
+#include "rt/follow.h"
 #include "rt/real.h"
 #include "rt/rt.h"
 
@@ -33,6 +34,7 @@ static void deliver(int number, siginfo_t *info, void *context)
 
 	rt_self.inside = 0;
 	rt_self.handlers++;
+	follow_handler();
 	rt_op_value(TRACE_OP_SIGNAL_BEGIN, 0, NULL, number, NULL);
 	theirs.full(number, info, context);
 	rt_op_value(TRACE_OP_SIGNAL_END, 0, NULL, number, NULL);
