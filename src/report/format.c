@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "report/format.h"
 
+#include "report/html.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -9,6 +10,7 @@
 const struct report_format report_formats[] = {
 	{"text", ".txt", report_text},
 	{"json", ".json", report_json},
+	{"html", ".html", report_html},
 	{NULL, NULL, NULL},
 };
 
