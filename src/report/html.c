@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "report/html.h"
 
-#include "base/err.h"
-#include "base/text.h"
 #include "finding/json.h"
 #include "report/excerpt.h"
+#include "report/value.h"
 #include "report/viewer.h"
 
 #include <stdlib.h>
@@ -56,14 +55,6 @@ static void want_sources(struct excerpt_list *excerpts, const struct finding *fi
 	}
 }
 
-static void set_text(json_t *object, const char *key, const char *text)
-{
-	char *clean = text ? text_utf8(text) : NULL;
-
-	json_object_set_new(object, key, clean ? json_string(clean) : json_null());
-	free(clean);
-}
-
 /* Every "file" as it shall be shown. */
 static void shorten(json_t *value, const struct report_options *options)
 {
@@ -96,9 +87,8 @@ static json_t *document(const struct finding_list *list, const struct report_opt
 		json_t *object = json_array_get(findings, i);
 		char *title = finding_title(finding), *replay = report_replay(list, finding);
 
-		set_text(object, "name", title);
-		set_text(object, "replay", replay);
-		free(title);
+		json_object_set_new(object, "name", value_take(title));
+		json_object_set_new(object, "replay", value_text(replay));
 		free(replay);
 		want_sources(excerpts, finding);
 	}

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The data, and how things are put on the page: always as text, never as markup, for names and
 // sources come from anywhere.
-const data = JSON.parse(document.getElementById("data").textContent);
+//
+// Characters that turn the direction of writing could make a line look like another one, so they are shown as
+// their numbers. The data is ASCII, where they can only stand as escapes.
+const data = JSON.parse(document.getElementById("data").textContent.replace(/(\\\\)|\\u(20(?:0[ef]|2[89a-e]|6[6-9]))/g,
+	(whole, backslash, code) => backslash ?? `⟨U+${code}⟩`));
 const STATES = ["reproduced", "observed", "predicted", "suspected", "healed"];
 const KINDS = { "atomicity": "Atomicity violation", "race": "Data race", "high-level-race": "High-level race",
 	"stale-value": "Stale value", "deadlock": "Deadlock" };

@@ -35,7 +35,7 @@ function edgeCard(finding) {
 		el("table", {}, el("tbody", {}, finding.edges.map(edge => {
 			const source = edge.source === null ? null : finding.accesses[edge.source];
 			const target = edge.target === null ? null : finding.accesses[edge.target];
-			return el("tr", {}, el("td", {}, `unit ${edge.from + 1} before unit ${edge.to + 1}`),
+			return el("tr", {}, el("td", { style: "white-space:nowrap" }, `unit ${edge.from + 1} before unit ${edge.to + 1}`),
 				el("td", { class: "quiet" }, source && target
 					? `step ${edge.source + 1} ${OPS[source.op]} ${source.variable ?? "it"} before step ${edge.target + 1} ${OPS[target.op]} it`
 					: "one after the other in the same thread"));
