@@ -159,6 +159,10 @@ static void trials(void **state)
 	assert_int_equal(one->trials[0].failures, 19);
 	assert_int_equal(all->finding_count, 6);
 	assert_int_equal(all->trial_count, 2);
+	/* The latest run says what was not seen. */
+	assert_int_equal(all->blind_spot_count, 2);
+	assert_string_equal(all->blind_spots[1], "3 events were dropped.");
+	assert_int_equal(all->count_count, 2);
 	finding_list_free(one);
 	finding_list_free(all);
 	finding_list_free(list);
