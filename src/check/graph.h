@@ -30,7 +30,7 @@ struct graph {
 	struct list forward, backward, forward_active, backward_active, forward_passive, backward_passive;
 	struct list queue;
 	struct check_edge *cycle;
-	uint32_t cycle_capacity;
+	uint32_t cycle_length, cycle_capacity;
 };
 
 static inline struct edge *edge_at(struct check *check, uint32_t edge)

@@ -20,6 +20,7 @@
 
 struct model_unit {
 	uint32_t thread, set;
+	uint32_t begin;
 	bool unary, open;
 	uint32_t handles[2]; /* in the two engines */
 };
@@ -48,6 +49,7 @@ struct model {
 	uint32_t time;
 	struct model_unit units[MODEL_UNITS];
 	uint32_t unit_count, unary_count;
+	uint32_t begun[MODEL_EVENTS]; /* which unit began at a time, + 1 */
 	struct model_access accesses[MODEL_EVENTS];
 	struct model_location locations[MODEL_LOCATIONS];
 	uint32_t parent[MODEL_SETS];  /* of a merged set; itself otherwise */
