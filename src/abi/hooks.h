@@ -161,8 +161,9 @@ struct atomsan_bitcode {
  *
  * A segment ends at every synchronisation operation and allocation, and where
  * an outermost function begins or ends: one called by main, by a thread's start
- * function, or by nobody that is marked. (With filter=1 every marked function
- * has its own.) A thread's segments only ever grow.
+ * function, or by nobody that is marked. Iterations of marked loops in main and in
+ * the start function do so, too, and elsewhere those that synchronised. (With
+ * filter=1 every marked function has its own.) A thread's segments only ever grow.
  */
 #define ATOMSAN_SLOTS 4
 #define ATOMSAN_SEGMENT_SHIFT 16
