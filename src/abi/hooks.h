@@ -162,7 +162,8 @@ struct atomsan_bitcode {
  * A segment ends at every synchronisation operation and allocation, and where
  * a marked function begins or ends. (With filter=2 only outermost ones count:
  * those called by main, by a thread's start function, or by nobody that is
- * marked.) A thread's segments only ever grow.
+ * marked.) Iterations of marked loops in main and in the start function end it,
+ * too, and elsewhere those that synchronised. A thread's segments only ever grow.
  */
 #define ATOMSAN_SLOTS 4
 #define ATOMSAN_SEGMENT_SHIFT 16

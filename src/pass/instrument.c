@@ -494,10 +494,13 @@ static void intrinsic_call(LLVMValueRef call)
 /* Marks become code. */
 static bool mark(LLVMValueRef call, const char *name)
 {
-	const char *code = !strcmp(name, MARK_ENTER)  ? "__atomsan_inl_enter"
-			   : !strcmp(name, MARK_EXIT) ? "__atomsan_inl_exit"
-			   : !strcmp(name, MARK_BACK) ? "__atomsan_inl_back"
-						      : NULL;
+	const char *code = !strcmp(name, MARK_ENTER)   ? "__atomsan_inl_enter"
+			   : !strcmp(name, MARK_EXIT)  ? "__atomsan_inl_exit"
+			   : !strcmp(name, MARK_BACK)  ? "__atomsan_inl_back"
+			   : !strcmp(name, MARK_LOOP)  ? "__atomsan_inl_loop"
+			   : !strcmp(name, MARK_NEXT)  ? "__atomsan_inl_next"
+			   : !strcmp(name, MARK_LEAVE) ? "__atomsan_inl_leave"
+						       : NULL;
 
 	if (code)
 		LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hook(code));

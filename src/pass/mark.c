@@ -6,19 +6,31 @@
  *
  * A frame that is left by an exception or by longjmp never meets its exit
  * mark; where control comes back (a landing pad, a second return of setjmp) a
- * mark puts the frames right again.
+ * mark puts the frames right again. Iterations of loops have frames as well
+ * (iterations.c).
  */
+#include "pass/iterations.h"
 #include "pass/pass.h"
 
 #include <string.h>
 
+static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
+{
+	LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0), number = LLVMInt64TypeInContext(context);
+	LLVMTypeRef none = LLVMVoidTypeInContext(context);
+
+	if (!strcmp(name, MARK_ENTER) || !strcmp(name, MARK_LOOP))
+		return LLVMFunctionType(pointer, (LLVMTypeRef[]){pointer, pointer}, 2, false);
+	if (!strcmp(name, MARK_NEXT))
+		return LLVMFunctionType(number, (LLVMTypeRef[]){pointer, pointer, pointer, number}, 4, false);
+	if (!strcmp(name, MARK_LEAVE))
+		return LLVMFunctionType(none, (LLVMTypeRef[]){pointer, number}, 2, false);
+	return LLVMFunctionType(none, &pointer, 1, false);
+}
+
 static LLVMValueRef declare(LLVMModuleRef module, const char *name)
 {
-	LLVMContextRef context = LLVMGetModuleContext(module);
-	LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0), two[2] = {pointer, pointer};
-	bool enter = !strcmp(name, MARK_ENTER);
-	LLVMTypeRef type =
-		LLVMFunctionType(enter ? pointer : LLVMVoidTypeInContext(context), two, enter ? 2 : 1, 0);
+	LLVMTypeRef type = type_of(LLVMGetModuleContext(module), name);
 	LLVMValueRef function = LLVMGetNamedFunction(module, name);
 
 	if (function)
@@ -30,16 +42,20 @@ static LLVMValueRef declare(LLVMModuleRef module, const char *name)
 	/* memory(inaccessiblemem: readwrite): two bits per location, inaccessible is the second. */
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
 				util_attribute(module, "memory", 3u << 2));
-	/* The receiver is only noted down. */
-	if (enter)
-		LLVMAddAttributeAtIndex(function, 2, util_attribute(module, "captures", 0));
+	/* Frames and receivers are only noted down. */
+	for (unsigned i = 0; i < LLVMCountParams(function); i++)
+		if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(function, i))) == LLVMPointerTypeKind)
+			LLVMAddAttributeAtIndex(function, i + 1, util_attribute(module, "captures", 0));
 	return function;
 }
 
-static LLVMValueRef call(LLVMBuilderRef builder, LLVMValueRef function, LLVMValueRef *arguments,
-			 unsigned count)
+LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char *name,
+			LLVMValueRef *arguments)
 {
-	return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+	LLVMValueRef function = declare(module, name);
+
+	return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, arguments,
+			      LLVMCountParams(function), "");
 }
 
 /* What makes a function worth a frame. */
@@ -150,7 +166,8 @@ void mark_function(LLVMValueRef function)
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 	struct content content = {0};
 	LLVMBuilderRef builder;
-	LLVMValueRef first, arguments[2], frame, token;
+	LLVMValueRef first, arguments[2], frame;
+	struct iterations *loops;
 	const char *type;
 	unsigned receiver, asm_blocks;
 
@@ -167,12 +184,12 @@ void mark_function(LLVMValueRef function)
 	LLVMSetCurrentDebugLocation2(
 		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
 							  subprogram, NULL));
-	arguments[0] =
-		sites_function(module, function, accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0, asm_blocks);
+	loops = iterations_plan(function);
+	arguments[0] = sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
+				      accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0, asm_blocks);
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
-	token = call(builder, declare(module, MARK_ENTER), arguments, 2);
-	frame = token;
+	frame = mark_build(builder, module, MARK_ENTER, arguments);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b), next;
 
@@ -186,21 +203,26 @@ void mark_function(LLVMValueRef function)
 					builder, LLVMDIBuilderCreateDebugLocation(
 							 context, LLVMDISubprogramGetLine(subprogram), 0,
 							 subprogram, NULL));
-			call(builder, declare(module, MARK_EXIT), &frame, 1);
+			mark_build(builder, module, MARK_EXIT, &frame);
 		}
 		if (!content.comes_back)
 			continue;
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
 			bool back = LLVMGetInstructionOpcode(i) == LLVMLandingPad ||
-				    (LLVMIsACallInst(i) && i != token && returns_twice(i));
+				    (LLVMIsACallInst(i) && i != frame && returns_twice(i));
+			LLVMValueRef around;
 
 			next = LLVMGetNextInstruction(i);
 			if (!back || !next)
 				continue;
 			LLVMPositionBuilderBefore(builder, next);
 			LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(i));
-			call(builder, declare(module, MARK_BACK), &frame, 1);
+			around = iterations_frame(loops, builder, b);
+			if (!around)
+				around = frame;
+			mark_build(builder, module, MARK_BACK, &around);
 		}
 	}
+	iterations_mark(loops, arguments[1]);
 	LLVMDisposeBuilder(builder);
 }

@@ -155,12 +155,24 @@ unsigned describe_receiver(LLVMValueRef function, const char **type);
 
 bool accessor_is(LLVMValueRef function);
 
+/* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
+
+void calls_collect(LLVMModuleRef module);
+void calls_forget(void);
+bool calls_synchronise(LLVMValueRef instruction);
+
 /* ---- mark.c: early; entry and exit marks ---- */
 
 void mark_function(LLVMValueRef function);
+/* The call of a mark, where the builder is. A mark that begins something returns its frame. */
+LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char *name,
+			LLVMValueRef *arguments);
 #define MARK_ENTER "__atomsan_mark_enter"
 #define MARK_EXIT "__atomsan_mark_exit"
 #define MARK_BACK "__atomsan_mark_back"
+#define MARK_LOOP "__atomsan_mark_loop"   /* the first iteration begins */
+#define MARK_NEXT "__atomsan_mark_next"   /* one ends, the next begins */
+#define MARK_LEAVE "__atomsan_mark_leave" /* the last one ends */
 
 /* ---- sites.c: constants for the tables ---- */
 
@@ -170,7 +182,8 @@ LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsig
 		       const struct note *note);
 /* Two neighbours, for what a call reads and for what it writes (see rt/watched.inc). */
 LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note);
-LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned flags, unsigned asm_blocks);
+LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned line, unsigned flags,
+			    unsigned asm_blocks);
 /* For tables elsewhere: an empty entry, and the distance of a text from one of its fields. */
 LLVMValueRef sites_new_entry(LLVMTypeRef type, const char *section);
 LLVMValueRef sites_distance(LLVMValueRef entry, unsigned byte, const char *text);
