@@ -60,7 +60,8 @@ static const char *no_room(uint64_t length)
 	/* The disk is asked now and then: others fill it, too, but not that fast. */
 	if (__atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED) % 16)
 		return NULL;
-	if (!sys_failed(sys2(fstatfs, file, &disk)) &&
+	/* Memory says that it has no blocks at all. */
+	if (!sys_failed(sys2(fstatfs, file, &disk)) && disk.f_blocks &&
 	    (uint64_t)disk.f_bavail * (uint64_t)disk.f_bsize < (rt_options.keep_free << 20) + length)
 		return "the disk is nearly full (keep_free)";
 	return NULL;
@@ -445,6 +446,15 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+static bool starts_with(const char *text, const char *begin)
+{
+	while (*begin && *text == *begin) {
+		text++;
+		begin++;
+	}
+	return !*begin;
+}
+
 /* A child's or an exec'ed program's trace must not overwrite ours. */
 static long create(const char *pattern)
 {
@@ -453,6 +463,9 @@ static long create(const char *pattern)
 
 	rt_path(wanted, sizeof wanted, pattern);
 	rt_path(file_path, sizeof file_path, pattern);
+	/* Memory of the process that started this one, made to be written to. */
+	if (starts_with(pattern, "/proc/"))
+		return sys3(open, file_path, O_RDWR | O_CLOEXEC, 0);
 	fd = sys3(open, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	for (unsigned n = 0; fd == -EEXIST && n < 100; n++) {
 		uint64_t end = text_length(wanted);

@@ -217,7 +217,7 @@ void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS
 		return;
 	me->beat++;
 	if (me->events >= me->until || !me->go)
-		point(me, p, true, sched_plan_ops());
+		point(me, p, true, true);
 }
 
 /* The hook before it had no site, and did not know whether it would write. */
@@ -278,7 +278,7 @@ static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, 
 {
 	me->beat++;
 	if (kind & POINT && (me->events >= me->until || !me->go)) {
-		point(me, object, true, sched_plan_ops());
+		point(me, object, true, true);
 		if (!rt_self.sched)
 			return;
 	}
@@ -307,7 +307,7 @@ void sched_before(struct sched_thread *me, const void *object, const struct atom
 	me->beat++;
 	me->site = site;
 	if (me->events >= me->until || !me->go)
-		point(me, object, true, sched_plan_ops());
+		point(me, object, true, true);
 }
 
 void sched_pause(struct sched_thread *me, const struct atomsan_site *site)

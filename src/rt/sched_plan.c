@@ -264,11 +264,6 @@ bool sched_plan_site(uint64_t site)
 	return !plan.has_sites || site / 64 >= plan.site_limit || !(plan.sites[site / 64] >> site % 64 & 1);
 }
 
-bool sched_plan_ops(void)
-{
-	return sched.mode != SCHED_SURW || !plan.has_sites;
-}
-
 uint64_t sched_plan_steps(void)
 {
 	return plan.total;

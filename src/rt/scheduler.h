@@ -249,7 +249,6 @@ void sched_plan_lost(void);
 bool sched_plan_site(uint64_t number); /* is it a site that strategies look at? */
 uint64_t sched_plan_weight(const struct sched_thread *t);
 uint64_t sched_plan_steps(void);
-bool sched_plan_ops(void); /* do operations matter to the strategy? */
 
 /* sched_pick.c */
 struct sched_thread *sched_pick(struct sched_thread *me);
