@@ -30,6 +30,7 @@ struct trace_header *rt_header = &stand_in;
 static int file = -1;
 static char file_path[1024];
 static uint64_t size_limit = ~0ull;
+static bool nowhere; /* there is no file: events are written and forgotten */
 /* What a forked child's own trace begins with; the program may change its copies. */
 static int saved_argc;
 static char **saved_argv, **saved_envp;
@@ -64,7 +65,8 @@ static const char *no_room(uint64_t length)
 	/* The disk is asked now and then: others fill it, too, but not that fast. */
 	if (__atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED) % 16)
 		return NULL;
-	if (!sys_failed(sys2(fstatfs, file, &disk)) &&
+	/* Memory says that it has no blocks at all. */
+	if (!sys_failed(sys2(fstatfs, file, &disk)) && disk.f_blocks &&
 	    (uint64_t)disk.f_bavail * (uint64_t)disk.f_bsize < (rt_options.keep_free << 20) + length)
 		return "the disk is nearly full (keep_free)";
 	return NULL;
@@ -156,10 +158,10 @@ static void unlock_windows(void)
 
 static struct trace_block *map_window(void)
 {
-	uint64_t offset = reserve(RT_WINDOW), at;
+	uint64_t offset = nowhere ? 0 : reserve(RT_WINDOW), at;
 	long all;
 
-	if (!offset)
+	if (!offset && !nowhere)
 		return NULL;
 	/* Room enough to find the right alignment in, and nothing mapped behind. */
 	all = sys6(mmap, 0, 4 * RT_WINDOW, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -168,7 +170,8 @@ static struct trace_block *map_window(void)
 		return NULL;
 	}
 	at = ((uint64_t)all + 2 * RT_WINDOW - 1) & ~(2 * RT_WINDOW - 1);
-	if (sys_failed(sys6(mmap, at, RT_WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+	if (sys_failed(sys6(mmap, at, RT_WINDOW, PROT_READ | PROT_WRITE,
+			    (nowhere ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) | MAP_FIXED, file,
 			    offset))) {
 		sys2(munmap, all, 4 * RT_WINDOW);
 		stop("the trace cannot be mapped");
@@ -212,8 +215,11 @@ static bool append_window(struct trace_block *window, uint64_t used)
 	struct trace_block header = *window;
 	uint64_t offset, *words = (uint64_t *)(window + 1);
 	uint64_t count = (used - sizeof header) / 8;
-	const char *why = no_room(length);
+	const char *why;
 
+	if (nowhere)
+		return true;
+	why = no_room(length);
 	if (why) {
 		stop(why);
 		return false;
@@ -343,6 +349,8 @@ void rt_file_meta(enum trace_meta kind, const struct rt_piece *pieces, int count
 		follow_meta(kind, item, pieces, count);
 		return;
 	}
+	if (nowhere)
+		return;
 	for (int i = 0; i < count; i++)
 		left += pieces[i].length;
 	for (uint32_t sequence = 0; left || !sequence; sequence++) {
@@ -465,6 +473,15 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+static bool starts_with(const char *text, const char *begin)
+{
+	while (*begin && *text == *begin) {
+		text++;
+		begin++;
+	}
+	return !*begin;
+}
+
 /* A child's or an exec'ed program's trace must not overwrite ours. */
 static long create(const char *pattern)
 {
@@ -473,6 +490,9 @@ static long create(const char *pattern)
 
 	rt_path(wanted, sizeof wanted, pattern);
 	rt_path(file_path, sizeof file_path, pattern);
+	/* Memory of the process that started this one, made to be written to. */
+	if (starts_with(pattern, "/proc/"))
+		return sys3(open, file_path, O_RDWR | O_CLOEXEC, 0);
 	fd = sys3(open, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	for (unsigned n = 0; fd == -EEXIST && n < 100; n++) {
 		uint64_t end = text_length(wanted);
@@ -577,6 +597,15 @@ void rt_record_open(const char *pattern, int argc, char **argv, char **envp)
 		rt_say("recording to %s", file_path);
 }
 
+void rt_record_nowhere(void)
+{
+	nowhere = true;
+	stand_in.next_page = 1;
+	stand_in.next_stamp = 1;
+	find_regions(stand_in.regions);
+	rt_recording = true;
+}
+
 void rt_record_for_checker(int argc, char **argv, char **envp)
 {
 	struct trace_header *header;
@@ -672,6 +701,11 @@ void rt_record_fork_child(void)
 	if (!rt_recording)
 		return;
 	rt_recording = false;
+	if (nowhere) {
+		rt_thread_forget();
+		rt_thread_off();
+		return;
+	}
 	leave_trace();
 	rt_thread_forget();
 	checker_due = rt_options.check && rt_options.follow_fork;

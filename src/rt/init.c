@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Start and end of the runtime: before any constructor, after any destructor. */
-#include "rt/rt.h"
+#include "rt/scheduler.h"
 #include "rt/shadow.h"
 #include "rt/sys.h"
 
@@ -83,16 +83,23 @@ static void start(int argc, char **argv, char **envp)
 	/* Who may start a program of its choice with somebody else's rights may not name the checker. */
 	if (rt_options.check && getauxval(AT_SECURE))
 		rt_options.check = false;
-	if (*rt_options.record || rt_options.check) {
+	if (*rt_options.record || rt_options.check || *rt_options.sched) {
+		bool shadow;
+
 		if (!rt_record_regions_apart())
 			start_over_without_randomisation(argv, envp);
-		if (!shadow_map())
+		shadow = shadow_map();
+		if (shadow && *rt_options.sched)
+			sched_start();
+		if (!shadow)
 			rt_say("the shadow memory cannot be mapped (is the address space limited by ulimit "
 			       "-v, or vm.overcommit_memory 2?); the program runs unrecorded");
 		else if (rt_options.check)
 			rt_record_for_checker(argc, argv, envp);
-		else
+		else if (*rt_options.record)
 			rt_record_open(rt_options.record, argc, argv, envp);
+		else if (sched.mode != SCHED_OFF)
+			rt_record_nowhere();
 	}
 	rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
 	on_exit(at_exit, NULL);
