@@ -197,7 +197,8 @@ static void access_any(const void *p, uint64_t mask, bool write,
 	if (unlikely(rt_self.sched)) {
 		uint64_t bytes = (mask | mask >> ATOMSAN_WRITE_BITS) & 0xff;
 
-		sched_access(p, (uint64_t)__builtin_popcountll(bytes), write, site);
+		sched_access(p, (uint64_t)__builtin_popcountll(bytes),
+			     (mask & 0xff ? READS : 0) | (write ? WRITES : 0), site);
 	}
 	if (!ready())
 		return;
@@ -437,7 +438,7 @@ INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, con
 		if (range_recorded(p, length, kinds) && likely(rt_options.filter))
 			return;
 		if (point && unlikely(rt_self.sched))
-			sched_access(start, length, kinds != READS, site);
+			sched_access(start, length, kinds, site);
 		if (!ready())
 			return;
 		event_frames();

@@ -30,6 +30,8 @@
  * is one that cannot be. */
 enum { YIELD_AFTER = 2 };
 
+enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
+
 /* ---- the first of its kind in a stretch ---- */
 
 /* Granules touched in the stretch at hand, by hashing; an entry of an older stretch is free. */
@@ -88,7 +90,7 @@ void sched_count_stretch(struct sched_thread *me)
 	}
 }
 
-bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, bool write)
+bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds_of_access)
 {
 	struct sched_table *table = me->table;
 	uint64_t end = (uint64_t)p + length;
@@ -112,7 +114,7 @@ bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, 
 
 		if (count > end - q)
 			count = end - q;
-		bits = (((1ull << count) - 1) << (q & 7)) << (write ? 8 : 0);
+		bits = (((1ull << count) - 1) << (q & 7)) * kinds_of_access;
 		if (table->used * 2 >= table->size && !grow(table))
 			return true;
 		cell = find(table, q & ~7ull);
@@ -153,9 +155,10 @@ static void repeated(struct sched_thread *me) ATOMSAN_KEEPS_REGISTERS
 	me->until = 0; /* the next point is one at which others may run */
 }
 
-INLINE void event(struct sched_thread *me, const void *object, const struct atomsan_site *site)
+INLINE void event(struct sched_thread *me, const void *object, const struct atomsan_site *site,
+		  uint64_t count)
 {
-	sched_entry(me)->events = ++me->events;
+	sched_entry(me)->events = me->events += count;
 	sched.progress++;
 	me->last_object = object;
 	me->last_site = site;
@@ -177,14 +180,14 @@ static bool strategy_looks_at(const struct atomsan_site *site) ATOMSAN_KEEPS_REG
 }
 
 static bool first_of_kind(struct sched_thread *me, const void *p, uint64_t length,
-			  bool write) ATOMSAN_KEEPS_REGISTERS COLD;
+			  uint64_t access) ATOMSAN_KEEPS_REGISTERS COLD;
 static bool first_of_kind(struct sched_thread *me, const void *p, uint64_t length,
-			  bool write) ATOMSAN_KEEPS_REGISTERS
+			  uint64_t access) ATOMSAN_KEEPS_REGISTERS
 {
-	return sched_count_first(me, p, length, write);
+	return sched_count_first(me, p, length, access);
 }
 
-void sched_access(const void *p, uint64_t length, bool write,
+void sched_access(const void *p, uint64_t length, uint64_t access,
 		  const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	struct sched_thread *me = scheduled();
@@ -192,17 +195,17 @@ void sched_access(const void *p, uint64_t length, bool write,
 	if (!me)
 		return;
 	me->beat++;
-	if (!sched.counts_all && !first_of_kind(me, p, length, write))
+	if (!sched.counts_all && !first_of_kind(me, p, length, access))
 		return;
 	if (me->events >= me->until || !me->go) {
-		point(me, p, write, strategy_looks_at(site));
+		point(me, p, access != READS, strategy_looks_at(site));
 		if (!rt_self.sched)
 			return;
 	}
-	if (!write && me->last_object == p && me->last_site == site)
+	if (access == READS && me->last_object == p && me->last_site == site)
 		repeated(me);
 	else
-		event(me, p, site);
+		event(me, p, site, access == (READS | WRITES) ? 2 : 1);
 }
 
 void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS
@@ -229,11 +232,11 @@ void sched_atomic_done(const void *p, bool wrote, const struct atomsan_site *sit
 	}
 	/* A relaxed load is recorded as plain reads are. */
 	if (site->kind == ATOMSAN_ATOMIC_LOAD && site->order == ATOMSAN_RELAXED) {
-		if (sched.counts_all || first_of_kind(me, p, site->size, false))
-			event(me, p, site);
+		if (sched.counts_all || first_of_kind(me, p, site->size, READS))
+			event(me, p, site, 1);
 		return;
 	}
-	event(me, p, site);
+	event(me, p, site, 1);
 	sched_count_stretch(me);
 }
 
@@ -283,7 +286,7 @@ static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, 
 		return;
 	}
 	/* A place of NULL marks failed attempts, whichever call they come from. */
-	event(me, object, kind & FAILED ? NULL : site ? site : (const void *)1);
+	event(me, object, kind & FAILED ? NULL : site ? site : (const void *)1, 1);
 	sched_count_stretch(me);
 	if (gives_up(op))
 		sched_wake(object);

@@ -217,8 +217,9 @@ void sched_signal_ran(void); /* a handler may have changed what somebody waits f
 
 /* ---- hooks ---- */
 
-/* Before an access, and before and after an operation is recorded. */
-void sched_access(const void *p, uint64_t length, bool write,
+/* Before an access; kinds has a byte's bits in a shadow cell. Around an atomic operation. Where any other
+ * operation is recorded. */
+void sched_access(const void *p, uint64_t length, uint64_t kinds,
 		  const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic_done(const void *p, bool wrote, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
@@ -259,7 +260,7 @@ void sched_pick_done(struct sched_thread *t);
 uint64_t sched_random(void);
 
 /* sched_count.c */
-bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, bool write);
+bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds);
 void sched_count_stretch(struct sched_thread *me);
 
 #pragma GCC visibility pop
