@@ -154,6 +154,7 @@ uint32_t history_add(struct history *h, struct history_event event)
 		break;
 	case HISTORY_WAIT:
 	case HISTORY_WAKE:
+	case HISTORY_TIMEOUT:
 	case HISTORY_SIGNAL:
 	case HISTORY_BROADCAST:
 		if (event.object >= h->condition_count)

@@ -53,6 +53,7 @@ struct history_event {
 	uint32_t site;       /* program place, 0: not known */
 	uint32_t unit;       /* accesses: the block, see units; 0: none */
 	uint32_t time;       /* number of the trace's event */
+	uint32_t number;     /* events that the thread has done then, as schedules count them (count.h) */
 };
 
 /* A block that should be atomic. Numbers begin with 1. */

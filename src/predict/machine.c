@@ -118,8 +118,14 @@ bool machine_step(struct machine *m, uint32_t thread)
 	case HISTORY_WAKE:
 		if (!m->signalled[o])
 			return false;
-		m->signalled[o]--;
+		m->signalled[o]--; /* never more than wait */
 		m->waiting[o]--;
+		break;
+	case HISTORY_TIMEOUT:
+		if (m->waiting[o])
+			m->waiting[o]--;
+		if (m->signalled[o] > m->waiting[o])
+			m->signalled[o] = m->waiting[o];
 		break;
 	case HISTORY_SIGNAL:
 		if (m->signalled[o] < m->waiting[o])

@@ -41,6 +41,7 @@ static uint32_t object_of(const struct objects *o, const struct history_event *e
 		return o->semaphore + e->object;
 	case HISTORY_WAIT:
 	case HISTORY_WAKE:
+	case HISTORY_TIMEOUT:
 	case HISTORY_SIGNAL:
 	case HISTORY_BROADCAST:
 		return o->condition + e->object;

@@ -18,6 +18,7 @@
  * order of the two is that of their hooks.
  */
 #include "rt/event_inl.h"
+#include "rt/scheduler.h"
 
 /* A byte's bit times these is its bits in a cell. */
 enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
@@ -193,6 +194,12 @@ static void access_any(const void *p, uint64_t mask, bool write,
 	uint64_t granule = shadow_granule(p), segment;
 	unsigned what;
 
+	if (unlikely(rt_self.sched)) {
+		uint64_t bytes = (mask | mask >> ATOMSAN_WRITE_BITS) & 0xff;
+
+		sched_access(p, (uint64_t)__builtin_popcountll(bytes),
+			     (mask & 0xff ? READS : 0) | (write ? WRITES : 0), site);
+	}
 	if (!ready())
 		return;
 	event_frames();
@@ -217,8 +224,9 @@ INLINE bool frames_or_segment_due(void)
 {
 	uint64_t written = (uint64_t)rt_self.written;
 
+	/* Who is scheduled goes the long way, always. */
 	return ((uint64_t)__atomsan_thread.top ^ written) | ((uint64_t)__atomsan_thread.low ^ written) |
-	       (__atomsan_thread.segment == __atomsan_thread.fresh);
+	       (__atomsan_thread.segment == __atomsan_thread.fresh) | (uint64_t)rt_self.sched;
 }
 
 /* A read of what several threads only read, which the inlined code does not know of. */
@@ -416,7 +424,7 @@ static void range_with_care(uint64_t p, uint64_t length, uint64_t kinds, const s
 
 /* `value` is the length to be told, 0 if the site knows it. */
 INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
-			 uint64_t value)
+			 uint64_t value, bool point)
 {
 	uint64_t p = (uint64_t)start, segment;
 	bool news = false;
@@ -429,6 +437,8 @@ INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, con
 	if (frames_or_segment_due() || length >= 64) {
 		if (range_recorded(p, length, kinds) && likely(rt_options.filter))
 			return;
+		if (point && unlikely(rt_self.sched))
+			sched_access(start, length, kinds, site);
 		if (!ready())
 			return;
 		event_frames();
@@ -446,12 +456,12 @@ INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, con
 
 EXPORT ATOMSAN_HOOK __atomsan_read16(const void *p, const struct atomsan_site *site)
 {
-	access_range(p, 16, READS, site, 0);
+	access_range(p, 16, READS, site, 0, true);
 }
 
 EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *site)
 {
-	access_range(p, 16, WRITES, site, 0);
+	access_range(p, 16, WRITES, site, 0, true);
 }
 
 INLINE uint64_t length_to_say(uint64_t length, const struct atomsan_site *site)
@@ -461,12 +471,12 @@ INLINE uint64_t length_to_say(uint64_t length, const struct atomsan_site *site)
 
 EXPORT ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site)
 {
-	access_range(p, length, READS, site, length_to_say(length, site));
+	access_range(p, length, READS, site, length_to_say(length, site), true);
 }
 
 EXPORT ATOMSAN_HOOK __atomsan_write_range(const void *p, uint64_t length, const struct atomsan_site *site)
 {
-	access_range(p, length, WRITES, site, length_to_say(length, site));
+	access_range(p, length, WRITES, site, length_to_say(length, site), true);
 }
 
 INLINE void access_lanes(const char *p, uint64_t lanes, uint64_t size, uint64_t kinds,
@@ -482,7 +492,8 @@ INLINE void access_lanes(const char *p, uint64_t lanes, uint64_t size, uint64_t 
 		}
 		for (first = lane; lane < 64 && lanes >> lane & 1; lane++)
 			;
-		access_range(p + first * size, (lane - first) * size, kinds, site, (lane - first) * size);
+		access_range(p + first * size, (lane - first) * size, kinds, site, (lane - first) * size,
+			     true);
 	}
 }
 
@@ -504,9 +515,9 @@ void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_s
 		return;
 	/* The call has two sites, for reading and for writing: see watched.inc. */
 	if (write)
-		access_range(p, length, WRITES, site + 1, length);
+		access_range(p, length, WRITES, site + 1, length, true);
 	else
-		access_range(p, length, READS, site, length);
+		access_range(p, length, READS, site, length, true);
 }
 
 /* ---- what is no access ---- */
@@ -537,5 +548,5 @@ void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGI
  */
 void access_relaxed_load(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
-	access_range(p, site->size, READS, site, 0);
+	access_range(p, site->size, READS, site, 0, false);
 }

@@ -7,6 +7,7 @@
  * and then order is given up for this one operation, and counted.
  */
 #include "rt/event_inl.h"
+#include "rt/scheduler.h"
 #include "rt/sys.h"
 
 #include <time.h>
@@ -33,6 +34,8 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p)
 
 	if (!rt_recording || rt_self.number == RT_NO_THREAD)
 		return;
+	if (unlikely(rt_self.sched))
+		sched_atomic(p);
 	for (unsigned tries = 0; tries < SPINS + YIELDS + NAPS; tries++) {
 		uint32_t holder = 0;
 
@@ -71,6 +74,8 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const st
 		rt_thread_off();
 		return;
 	}
+	if (unlikely(rt_self.sched))
+		sched_atomic_done(p, wrote, site);
 	if (site->kind == ATOMSAN_ATOMIC_LOAD && site->order == ATOMSAN_RELAXED) {
 		access_relaxed_load(p, site);
 	} else if (!wrote && rt_options.filter && spinning(p, stripe, site)) {

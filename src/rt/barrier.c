@@ -5,7 +5,7 @@
  * every LEAVE of that round.
  */
 #include "rt/real.h"
-#include "rt/rt.h"
+#include "rt/scheduler.h"
 
 INTERPOSER int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes,
 				    unsigned threads)
@@ -21,10 +21,12 @@ INTERPOSER int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_ba
 INTERPOSER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	const struct atomsan_site *site = rt_take_site();
+	struct sched_thread *me;
 	int result;
 
 	rt_op(TRACE_OP_BARRIER_ENTER, 0, barrier, site);
-	result = REAL(pthread_barrier_wait)(barrier);
+	me = sched_me();
+	result = unlikely(me) ? sched_barrier(me, barrier, site) : REAL(pthread_barrier_wait)(barrier);
 	rt_op_value(TRACE_OP_BARRIER_LEAVE, 0, barrier, result == PTHREAD_BARRIER_SERIAL_THREAD, site);
 	return result;
 }

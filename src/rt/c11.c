@@ -28,6 +28,22 @@ static int to_errno(int result)
 	}
 }
 
+static int from_errno(int error)
+{
+	switch (error) {
+	case 0:
+		return thrd_success;
+	case EBUSY:
+		return thrd_busy;
+	case ETIMEDOUT:
+		return thrd_timedout;
+	case ENOMEM:
+		return thrd_nomem;
+	default:
+		return thrd_error;
+	}
+}
+
 static int begin(void *slot)
 {
 	struct hand_over mine = create_begin(slot);
@@ -54,7 +70,7 @@ INTERPOSER int thrd_join(thrd_t thread, int *value)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
-	int result = REAL(thrd_join)(thread, value);
+	int result = CREATE_JOIN(number, site, 0, REAL(thrd_join)(thread, value));
 
 	if (result == thrd_success && number != RT_NO_THREAD)
 		rt_op_value(TRACE_OP_JOIN, 0, NULL, number, site);
@@ -97,10 +113,13 @@ INTERPOSER void mtx_destroy(mtx_t *mutex)
 	rt_op(TRACE_OP_LOCK_DESTROY, TRACE_LOCK_C11, mutex, site);
 }
 
+#define LOCK(deadline, real) \
+	SCHED_WAIT(SCHED_WAIT_MUTEX, mutex, site, deadline, REAL(mtx_trylock)(mutex), thrd_busy, real)
+
 INTERPOSER int mtx_lock(mtx_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int result = REAL(mtx_lock)(mutex);
+	int result = LOCK(0, REAL(mtx_lock)(mutex));
 
 	rt_mutex_locked((pthread_mutex_t *)mutex, TRACE_LOCK_C11, to_errno(result), site);
 	return result;
@@ -109,8 +128,10 @@ INTERPOSER int mtx_lock(mtx_t *mutex)
 INTERPOSER int mtx_trylock(mtx_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int result = REAL(mtx_trylock)(mutex);
+	int result;
 
+	SCHED_POINT(mutex, site);
+	result = REAL(mtx_trylock)(mutex);
 	rt_mutex_locked((pthread_mutex_t *)mutex, TRACE_LOCK_C11 | TRACE_LOCK_TRY, to_errno(result), site);
 	return result;
 }
@@ -118,7 +139,7 @@ INTERPOSER int mtx_trylock(mtx_t *mutex)
 INTERPOSER int mtx_timedlock(mtx_t *mutex, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int result = REAL(mtx_timedlock)(mutex, until);
+	int result = LOCK(sched_deadline(CLOCK_REALTIME, until), REAL(mtx_timedlock)(mutex, until));
 
 	rt_mutex_locked((pthread_mutex_t *)mutex, TRACE_LOCK_C11 | TRACE_LOCK_TIMED, to_errno(result), site);
 	return result;
@@ -135,19 +156,19 @@ INTERPOSER int mtx_unlock(mtx_t *mutex)
 INTERPOSER int cnd_wait(cnd_t *condition, mtx_t *mutex)
 {
 	struct cond_wait wait = {condition, (pthread_mutex_t *)mutex, rt_take_site(), false};
-	int result, error;
+	int error;
 
-	COND_WAIT(wait, NULL, error, to_errno(result = REAL(cnd_wait)(condition, mutex)));
-	return result;
+	COND_WAIT(wait, 0, NULL, error, to_errno(REAL(cnd_wait)(condition, mutex)));
+	return from_errno(error);
 }
 
 INTERPOSER int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *until)
 {
 	struct cond_wait wait = {condition, (pthread_mutex_t *)mutex, rt_take_site(), false};
-	int result, error;
+	int error;
 
-	COND_WAIT(wait, until, error, to_errno(result = REAL(cnd_timedwait)(condition, mutex, until)));
-	return result;
+	COND_WAIT(wait, CLOCK_REALTIME, until, error, to_errno(REAL(cnd_timedwait)(condition, mutex, until)));
+	return from_errno(error);
 }
 
 INTERPOSER int cnd_signal(cnd_t *condition)
@@ -155,6 +176,8 @@ INTERPOSER int cnd_signal(cnd_t *condition)
 	const struct atomsan_site *site = rt_take_site();
 
 	rt_op(TRACE_OP_SIGNAL, 0, condition, site);
+	if (unlikely(sched.waiters) && sched_cond_signal(condition, false))
+		return thrd_success;
 	return REAL(cnd_signal)(condition);
 }
 
@@ -163,6 +186,8 @@ INTERPOSER int cnd_broadcast(cnd_t *condition)
 	const struct atomsan_site *site = rt_take_site();
 
 	rt_op(TRACE_OP_BROADCAST, 0, condition, site);
+	if (unlikely(sched.waiters))
+		sched_cond_signal(condition, true);
 	return REAL(cnd_broadcast)(condition);
 }
 

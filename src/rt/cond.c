@@ -37,8 +37,16 @@ INTERPOSER int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mut
 	struct cond_wait wait = {condition, mutex, rt_take_site(), false};
 	int error;
 
-	COND_WAIT(wait, NULL, error, REAL(pthread_cond_wait)(condition, mutex));
+	COND_WAIT(wait, 0, NULL, error, REAL(pthread_cond_wait)(condition, mutex));
 	return error;
+}
+
+/* glibc keeps the clock of pthread_condattr_setclock in a bit of its own. */
+static clockid_t rt_cond_clock(const pthread_cond_t *condition)
+{
+	enum { CLOCK_BIT = 2 };
+
+	return condition->__data.__wrefs & CLOCK_BIT ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 }
 
 INTERPOSER int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
@@ -47,7 +55,8 @@ INTERPOSER int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t
 	struct cond_wait wait = {condition, mutex, rt_take_site(), false};
 	int error;
 
-	COND_WAIT(wait, until, error, REAL(pthread_cond_timedwait)(condition, mutex, until));
+	COND_WAIT(wait, rt_cond_clock(condition), until, error,
+		  REAL(pthread_cond_timedwait)(condition, mutex, until));
 	return error;
 }
 
@@ -57,7 +66,7 @@ INTERPOSER int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t
 	struct cond_wait wait = {condition, mutex, rt_take_site(), false};
 	int error;
 
-	COND_WAIT(wait, until, error, REAL(pthread_cond_clockwait)(condition, mutex, clock, until));
+	COND_WAIT(wait, clock, until, error, REAL(pthread_cond_clockwait)(condition, mutex, clock, until));
 	return error;
 }
 
@@ -66,6 +75,8 @@ INTERPOSER int pthread_cond_signal(pthread_cond_t *condition)
 	const struct atomsan_site *site = rt_take_site();
 
 	rt_op(TRACE_OP_SIGNAL, 0, condition, site);
+	if (unlikely(sched.waiters) && sched_cond_signal(condition, false))
+		return 0;
 	return REAL(pthread_cond_signal)(condition);
 }
 
@@ -74,5 +85,7 @@ INTERPOSER int pthread_cond_broadcast(pthread_cond_t *condition)
 	const struct atomsan_site *site = rt_take_site();
 
 	rt_op(TRACE_OP_BROADCAST, 0, condition, site);
+	if (unlikely(sched.waiters))
+		sched_cond_signal(condition, true);
 	return REAL(pthread_cond_broadcast)(condition);
 }

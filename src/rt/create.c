@@ -75,14 +75,17 @@ struct hand_over *create_prepare(void *argument, const struct atomsan_site *site
 	if (rt_on()) {
 		slot->number = rt_thread_number();
 		rt_op_value(TRACE_OP_CREATE, 0, NULL, slot->number, site);
+		sched_created(slot->number);
 	}
 	return slot;
 }
 
 void create_failed(struct hand_over *slot, int error, const struct atomsan_site *site)
 {
-	if (slot->number != RT_NO_THREAD)
+	if (slot->number != RT_NO_THREAD) {
 		rt_op_values(TRACE_OP_CREATE_FAILED, 0, NULL, slot->number, error, site);
+		sched_not_created(slot->number);
+	}
 	give_slot_back(slot);
 }
 
@@ -249,7 +252,7 @@ INTERPOSER int pthread_join(pthread_t thread, void **result)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
-	int error = REAL(pthread_join)(thread, result);
+	int error = CREATE_JOIN(number, site, 0, REAL(pthread_join)(thread, result));
 
 	joined(number, error, site);
 	return error;
@@ -278,7 +281,8 @@ INTERPOSER int pthread_timedjoin_np(pthread_t thread, void **result, const struc
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, CLOCK_REALTIME, until) : RT_NO_THREAD;
-	int error = REAL(pthread_timedjoin_np)(thread, result, until);
+	int error = CREATE_JOIN(number, site, sched_deadline(CLOCK_REALTIME, until),
+				REAL(pthread_timedjoin_np)(thread, result, until));
 
 	joined(number, error, site);
 	return error;
@@ -289,7 +293,8 @@ INTERPOSER int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t c
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, clock, until) : RT_NO_THREAD;
-	int error = REAL(pthread_clockjoin_np)(thread, result, clock, until);
+	int error = CREATE_JOIN(number, site, sched_deadline(clock, until),
+				REAL(pthread_clockjoin_np)(thread, result, clock, until));
 
 	joined(number, error, site);
 	return error;
@@ -310,10 +315,14 @@ INTERPOSER int pthread_cancel(pthread_t thread)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
+	int error;
 
 	if (number != RT_NO_THREAD)
 		rt_op_value(TRACE_OP_CANCEL, 0, NULL, number, site);
-	return REAL(pthread_cancel)(thread);
+	error = REAL(pthread_cancel)(thread);
+	if (number != RT_NO_THREAD)
+		sched_cancel(number);
+	return error;
 }
 
 /* The first thread has no END unless it leaves this way. */

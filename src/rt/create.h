@@ -3,7 +3,7 @@
 #ifndef ATOMSAN_RT_CREATE_H
 #define ATOMSAN_RT_CREATE_H
 
-#include "rt/rt.h"
+#include "rt/scheduler.h"
 
 #include <pthread.h>
 
@@ -31,5 +31,12 @@ void create_fork_child(void);
 /* The number of a thread that has not been joined; waits until it has begun, at
  * most until `until` (NULL: ten seconds). RT_NO_THREAD if it is not recorded. */
 uint32_t create_number(pthread_t thread, clockid_t clock, const struct timespec *until);
+
+/* The value of `real`, a join of the thread with this number, once that need not wait; EXIT_PENDING
+ * is nothing that a join returns. */
+#define CREATE_JOIN(number, site, deadline, real)                         \
+	SCHED_WAIT(SCHED_WAIT_JOIN, sched_object(number), site, deadline, \
+		   sched_has_ended(number) ? (real) : EXIT_PENDING, EXIT_PENDING, real)
+enum { EXIT_PENDING = -4711 };
 
 #endif

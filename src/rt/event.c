@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/event_inl.h"
+#include "rt/scheduler.h"
 
 static uint64_t prefix_word(enum trace_prefix prefix, uint64_t payload)
 {
@@ -48,6 +49,15 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 	return stamp;
 }
 
+/* Functions called by main, or by a thread's start function, count; that one itself does not. */
+INLINE void note_outermost(const struct atomsan_frame *top, const struct atomsan_frame *low)
+{
+	const struct atomsan_frame *first = rt_self.frames + 1;
+
+	if ((low <= first && rt_self.written > first) || (top > first && rt_self.written <= first))
+		rt_self.outer = top > first ? ++rt_self.outermost : 0;
+}
+
 void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 {
 	struct atomsan_frame *top = __atomsan_thread.top, *low = __atomsan_thread.low;
@@ -58,6 +68,7 @@ void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 		return;
 	rt_self.flushing = 1;
 	__asm__ volatile("" ::: "memory");
+	note_outermost(top, low);
 	/* One function left and the next one entered is the usual case: one word for both. */
 	if (rt_self.written - low == 1 && low < top) {
 		kind = TRACE_SWITCH;
@@ -106,6 +117,8 @@ static void record_op(struct event *event, const struct atomsan_site *site) ATOM
 {
 	uint64_t stamp;
 
+	if (unlikely(rt_self.sched))
+		sched_op(event->op, (const void *)event->address, site);
 	if (!rt_on()) {
 		/* libc has threads of its own (timers that call a function), and the program's code runs in
 		 * them. */
@@ -127,7 +140,8 @@ void rt_op(enum trace_op op, unsigned flags, const void *object,
 	uint64_t number = site ? rt_module_site(site) : TRACE_NO_SITE, stamp, *p;
 
 	/* The usual case, two words. */
-	if (likely(rt_on() && number < TRACE_OP_SITE_MAX && event_region_known((uint64_t)object))) {
+	if (likely(rt_on() && !rt_self.sched && number < TRACE_OP_SITE_MAX &&
+		   event_region_known((uint64_t)object))) {
 		event_frames();
 		p = event_take_stamped(2, &stamp);
 		if (!p)

@@ -29,6 +29,7 @@ struct trace_header *rt_header = &stand_in;
 static int file = -1;
 static char file_path[1024];
 static uint64_t size_limit = ~0ull;
+static bool nowhere; /* there is no file: events are written and forgotten */
 /* What a forked child's own trace begins with; the program may change its copies. */
 static int saved_argc;
 static char **saved_argv, **saved_envp;
@@ -151,10 +152,10 @@ static void unlock_windows(void)
 
 static struct trace_block *map_window(void)
 {
-	uint64_t offset = reserve(RT_WINDOW), at;
+	uint64_t offset = nowhere ? 0 : reserve(RT_WINDOW), at;
 	long all;
 
-	if (!offset)
+	if (!offset && !nowhere)
 		return NULL;
 	/* Room enough to find the right alignment in, and nothing mapped behind. */
 	all = sys6(mmap, 0, 4 * RT_WINDOW, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -163,7 +164,8 @@ static struct trace_block *map_window(void)
 		return NULL;
 	}
 	at = ((uint64_t)all + 2 * RT_WINDOW - 1) & ~(2 * RT_WINDOW - 1);
-	if (sys_failed(sys6(mmap, at, RT_WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+	if (sys_failed(sys6(mmap, at, RT_WINDOW, PROT_READ | PROT_WRITE,
+			    (nowhere ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) | MAP_FIXED, file,
 			    offset))) {
 		sys2(munmap, all, 4 * RT_WINDOW);
 		stop("the trace cannot be mapped");
@@ -207,8 +209,11 @@ static bool append_window(struct trace_block *window, uint64_t used)
 	struct trace_block header = *window;
 	uint64_t offset, *words = (uint64_t *)(window + 1);
 	uint64_t count = (used - sizeof header) / 8;
-	const char *why = no_room(length);
+	const char *why;
 
+	if (nowhere)
+		return true;
+	why = no_room(length);
 	if (why) {
 		stop(why);
 		return false;
@@ -316,6 +321,8 @@ void rt_file_meta(enum trace_meta kind, const struct rt_piece *pieces, int count
 	uint64_t left = 0, at = 0;
 	int piece = 0;
 
+	if (nowhere)
+		return;
 	for (int i = 0; i < count; i++)
 		left += pieces[i].length;
 	for (uint32_t sequence = 0; left || !sequence; sequence++) {
@@ -538,6 +545,15 @@ void rt_record_open(const char *pattern, int argc, char **argv, char **envp)
 		rt_say("recording to %s", file_path);
 }
 
+void rt_record_nowhere(void)
+{
+	nowhere = true;
+	stand_in.next_page = 1;
+	stand_in.next_stamp = 1;
+	find_regions(stand_in.regions);
+	rt_recording = true;
+}
+
 void rt_record_finish(int wait_status)
 {
 	if (!rt_recording)
@@ -558,6 +574,11 @@ void rt_record_fork_child(void)
 	if (!rt_recording)
 		return;
 	rt_recording = false;
+	if (nowhere) {
+		rt_thread_forget();
+		rt_thread_off();
+		return;
+	}
 	rt_header = &stand_in;
 	sys2(munmap, old, TRACE_PAGE);
 	sys1(close, file);

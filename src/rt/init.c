@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Start and end of the runtime: before any constructor, after any destructor. */
-#include "rt/rt.h"
+#include "rt/scheduler.h"
 #include "rt/shadow.h"
 #include "rt/sys.h"
 
@@ -70,12 +70,19 @@ static void start(int argc, char **argv, char **envp)
 	choose_seed();
 	rt_real_init();
 	rt_module_executable();
-	if (*rt_options.record) {
+	if (*rt_options.record || *rt_options.sched) {
+		bool shadow;
+
 		if (!rt_record_regions_apart())
 			start_over_without_randomisation(argv, envp);
-		if (shadow_map())
+		shadow = shadow_map();
+		if (shadow && *rt_options.sched)
+			sched_start();
+		if (shadow && *rt_options.record)
 			rt_record_open(rt_options.record, argc, argv, envp);
-		else
+		else if (shadow && sched.mode != SCHED_OFF)
+			rt_record_nowhere();
+		else if (!shadow)
 			rt_say("the shadow memory cannot be mapped (is the address space limited by ulimit "
 			       "-v, or "
 			       "vm.overcommit_memory 2?); the program runs unrecorded");

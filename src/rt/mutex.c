@@ -5,6 +5,7 @@
  */
 #include "rt/lock.h"
 #include "rt/real.h"
+#include "rt/scheduler.h"
 #include "rt/sys.h"
 
 #include <errno.h>
@@ -79,6 +80,16 @@ void rt_mutex_unlocking(const pthread_mutex_t *mutex, unsigned flags, const stru
 		rt_op(TRACE_OP_UNLOCK, flags | recursive_flag(mutex), mutex, site);
 }
 
+/* What the scheduler tries until it works. Who already holds a mutex that checks for it is told so. */
+static int attempt(pthread_mutex_t *mutex)
+{
+	int error = REAL(pthread_mutex_trylock)(mutex);
+	bool checks = (mutex->__data.__kind & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK;
+
+	return error == EBUSY && checks && rt_mutex_mine(mutex) ? REAL(pthread_mutex_lock)(mutex) : error;
+}
+#define LOCK(deadline, real) SCHED_WAIT(SCHED_WAIT_MUTEX, mutex, site, deadline, attempt(mutex), EBUSY, real)
+
 INTERPOSER int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
 	const struct atomsan_site *site = rt_take_site();
@@ -103,7 +114,7 @@ INTERPOSER int pthread_mutex_destroy(pthread_mutex_t *mutex)
 INTERPOSER int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int error = REAL(pthread_mutex_lock)(mutex);
+	int error = LOCK(0, REAL(pthread_mutex_lock)(mutex));
 
 	rt_mutex_locked(mutex, 0, error, site);
 	return error;
@@ -112,8 +123,10 @@ INTERPOSER int pthread_mutex_lock(pthread_mutex_t *mutex)
 INTERPOSER int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int error = REAL(pthread_mutex_trylock)(mutex);
+	int error;
 
+	SCHED_POINT(mutex, site);
+	error = REAL(pthread_mutex_trylock)(mutex);
 	rt_mutex_locked(mutex, TRACE_LOCK_TRY, error, site);
 	return error;
 }
@@ -121,7 +134,7 @@ INTERPOSER int pthread_mutex_trylock(pthread_mutex_t *mutex)
 INTERPOSER int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int error = REAL(pthread_mutex_timedlock)(mutex, until);
+	int error = LOCK(sched_deadline(CLOCK_REALTIME, until), REAL(pthread_mutex_timedlock)(mutex, until));
 
 	rt_mutex_locked(mutex, TRACE_LOCK_TIMED, error, site);
 	return error;
@@ -130,7 +143,7 @@ INTERPOSER int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct time
 INTERPOSER int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int error = REAL(pthread_mutex_clocklock)(mutex, clock, until);
+	int error = LOCK(sched_deadline(clock, until), REAL(pthread_mutex_clocklock)(mutex, clock, until));
 
 	rt_mutex_locked(mutex, TRACE_LOCK_TIMED, error, site);
 	return error;

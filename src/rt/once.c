@@ -8,7 +8,7 @@
  */
 #include "rt/once.h"
 #include "rt/real.h"
-#include "rt/rt.h"
+#include "rt/scheduler.h"
 #include "rt/sys.h"
 
 #include <linux/futex.h>
@@ -41,8 +41,11 @@ static void run(void)
 int once_call(pthread_once_t *control, void (*routine)(void), const struct atomsan_site *site)
 {
 	struct call call = {routine, control, site, calls, false};
+	struct sched_thread *me = sched_me();
 	int error;
 
+	if (unlikely(me))
+		sched_once(me, control, site);
 	calls = &call;
 	error = REAL(pthread_once)(control, run);
 	if (!call.ran) {
@@ -75,8 +78,12 @@ INTERPOSER int __cxa_guard_acquire(uint64_t *guard)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t *word = (uint32_t *)guard;
-	uint32_t seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	struct sched_thread *me = sched_me();
+	uint32_t seen;
 
+	if (unlikely(me))
+		sched_before(me, guard, site);
+	seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	for (;;) {
 		if (seen & GUARD_DONE) {
 			rt_op(TRACE_OP_ONCE_SEEN, 0, guard, site);
@@ -93,7 +100,10 @@ INTERPOSER int __cxa_guard_acquire(uint64_t *guard)
 		    !__atomic_compare_exchange_n(word, &seen, seen | GUARD_WAITED, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_ACQUIRE))
 			continue;
-		sys4(futex, word, FUTEX_WAIT_PRIVATE, GUARD_BUSY | GUARD_WAITED, 0);
+		if (unlikely(me) && sched_block(me, SCHED_WAIT_ONCE, guard, site, 0) == SCHED_FREE)
+			me = NULL;
+		else if (!me)
+			sys4(futex, word, FUTEX_WAIT_PRIVATE, GUARD_BUSY | GUARD_WAITED, 0);
 		seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	}
 	rt_op(TRACE_OP_ONCE_BEGIN, 0, guard, site);
@@ -118,4 +128,6 @@ INTERPOSER void __cxa_guard_abort(uint64_t *guard)
 {
 	rt_take_site();
 	leave_guard(guard, 0);
+	if (unlikely(sched_me()))
+		sched_wake(guard);
 }

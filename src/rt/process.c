@@ -6,7 +6,7 @@
 #include "rt/process.h"
 #include "rt/create.h"
 #include "rt/real.h"
-#include "rt/rt.h"
+#include "rt/scheduler.h"
 
 #include <alloca.h>
 #include <assert.h>
@@ -23,6 +23,7 @@
  */
 static void begin_child(void)
 {
+	sched_fork_child();
 	rt_record_fork_child();
 	create_fork_child();
 }

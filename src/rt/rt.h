@@ -86,7 +86,10 @@ struct rt_thread {
 	const void *spin_location;
 	const struct atomsan_site *spin_site;
 	uint64_t spin_version;
-	uint64_t spin_next; /* `next` right after it was recorded */
+	uint64_t spin_next;         /* `next` right after it was recorded */
+	struct sched_thread *sched; /* NULL: not scheduled, see scheduler.h */
+	uint64_t outermost;         /* calls of outermost functions that the trace has heard of */
+	uint64_t outer;             /* which of them is at work; 0: none */
 };
 #define RT_WINDOW 0x20000ull
 extern __thread struct rt_thread rt_self __attribute__((tls_model("local-exec")));
@@ -104,6 +107,8 @@ uint32_t rt_thread_number(void);
 /* First thing in a new thread: buffers, frames, START event. Last thing: END event, buffers given back. */
 void rt_thread_begin(uint32_t number, uint32_t parent);
 void rt_thread_end(void);
+/* Has the program installed a signal handler (signal.c)? */
+extern bool rt_signal_handlers;
 /* In a forked child: as if this process had never had threads. */
 void rt_thread_forget(void);
 
@@ -174,6 +179,8 @@ void rt_module_count_unseen(void); /* loaded, and not compiled with atomsan */
 /* The open trace's header, mapped; a stand-in in memory while there is none. */
 extern struct trace_header *rt_header;
 void rt_record_open(const char *path, int argc, char **argv, char **envp);
+/* As if recording, but into memory that is used again and again: for what needs events and no trace. */
+void rt_record_nowhere(void);
 void rt_record_finish(int wait_status); /* mark finished; recording goes on until the process is gone */
 void rt_record_fork_child(void);        /* leave the parent's trace alone; begin one of our own, or none */
 

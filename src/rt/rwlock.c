@@ -5,6 +5,10 @@
  */
 #include "rt/lock.h"
 #include "rt/real.h"
+#include "rt/scheduler.h"
+#include "rt/sys.h"
+
+#include <errno.h>
 
 static void locked(enum trace_op op, unsigned flags, const void *lock, int error,
 		   const struct atomsan_site *site)
@@ -36,43 +40,66 @@ INTERPOSER int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 	return error;
 }
 
-#define PLAIN(name, op, flags)                                    \
-	INTERPOSER int name(pthread_rwlock_t *lock)               \
-	{                                                         \
-		const struct atomsan_site *site = rt_take_site(); \
-		int error = REAL(name)(lock);                     \
-                                                                  \
-		locked(TRACE_OP_##op, flags, lock, error, site);  \
-		return error;                                     \
-	}
-PLAIN(pthread_rwlock_rdlock, RDLOCK, 0)
-PLAIN(pthread_rwlock_wrlock, LOCK, 0)
-PLAIN(pthread_rwlock_tryrdlock, RDLOCK, TRACE_LOCK_TRY)
-PLAIN(pthread_rwlock_trywrlock, LOCK, TRACE_LOCK_TRY)
+/* What the scheduler tries until it works. libc refuses who writes already. */
+static int attempt(pthread_rwlock_t *lock, int (*try)(pthread_rwlock_t *), int (*wait)(pthread_rwlock_t *))
+{
+	int error = try(lock);
 
-#define TIMED(name, op)                                                           \
-	INTERPOSER int name(pthread_rwlock_t *lock, const struct timespec *until) \
-	{                                                                         \
-		const struct atomsan_site *site = rt_take_site();                 \
-		int error = REAL(name)(lock, until);                              \
-                                                                                  \
-		locked(TRACE_OP_##op, TRACE_LOCK_TIMED, lock, error, site);       \
-		return error;                                                     \
-	}
-TIMED(pthread_rwlock_timedrdlock, RDLOCK)
-TIMED(pthread_rwlock_timedwrlock, LOCK)
+	return error == EBUSY && lock->__data.__cur_writer == (int)sys0(gettid) ? wait(lock) : error;
+}
+#define LOCK(deadline, kind, real)                          \
+	SCHED_WAIT(SCHED_WAIT_RWLOCK, lock, site, deadline, \
+		   attempt(lock, REAL(pthread_rwlock_try##kind), REAL(pthread_rwlock_##kind)), EBUSY, real)
 
-#define CLOCKED(name, op)                                                                          \
-	INTERPOSER int name(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until) \
-	{                                                                                          \
-		const struct atomsan_site *site = rt_take_site();                                  \
-		int error = REAL(name)(lock, clock, until);                                        \
-                                                                                                   \
-		locked(TRACE_OP_##op, TRACE_LOCK_TIMED, lock, error, site);                        \
-		return error;                                                                      \
+#define PLAIN(kind, op)                                                       \
+	INTERPOSER int pthread_rwlock_##kind(pthread_rwlock_t *lock)          \
+	{                                                                     \
+		const struct atomsan_site *site = rt_take_site();             \
+		int error = LOCK(0, kind, REAL(pthread_rwlock_##kind)(lock)); \
+                                                                              \
+		locked(TRACE_OP_##op, 0, lock, error, site);                  \
+		return error;                                                 \
 	}
-CLOCKED(pthread_rwlock_clockrdlock, RDLOCK)
-CLOCKED(pthread_rwlock_clockwrlock, LOCK)
+PLAIN(rdlock, RDLOCK)
+PLAIN(wrlock, LOCK)
+
+#define TRY(name, op)                                                     \
+	INTERPOSER int name(pthread_rwlock_t *lock)                       \
+	{                                                                 \
+		const struct atomsan_site *site = rt_take_site();         \
+		int error;                                                \
+                                                                          \
+		SCHED_POINT(lock, site);                                  \
+		error = REAL(name)(lock);                                 \
+		locked(TRACE_OP_##op, TRACE_LOCK_TRY, lock, error, site); \
+		return error;                                             \
+	}
+TRY(pthread_rwlock_tryrdlock, RDLOCK)
+TRY(pthread_rwlock_trywrlock, LOCK)
+
+#define TIMED(name, op, kind)                                                                           \
+	INTERPOSER int name(pthread_rwlock_t *lock, const struct timespec *until)                       \
+	{                                                                                               \
+		const struct atomsan_site *site = rt_take_site();                                       \
+		int error = LOCK(sched_deadline(CLOCK_REALTIME, until), kind, REAL(name)(lock, until)); \
+                                                                                                        \
+		locked(TRACE_OP_##op, TRACE_LOCK_TIMED, lock, error, site);                             \
+		return error;                                                                           \
+	}
+TIMED(pthread_rwlock_timedrdlock, RDLOCK, rdlock)
+TIMED(pthread_rwlock_timedwrlock, LOCK, wrlock)
+
+#define CLOCKED(name, op, kind)                                                                       \
+	INTERPOSER int name(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until)    \
+	{                                                                                             \
+		const struct atomsan_site *site = rt_take_site();                                     \
+		int error = LOCK(sched_deadline(clock, until), kind, REAL(name)(lock, clock, until)); \
+                                                                                                      \
+		locked(TRACE_OP_##op, TRACE_LOCK_TIMED, lock, error, site);                           \
+		return error;                                                                         \
+	}
+CLOCKED(pthread_rwlock_clockrdlock, RDLOCK, rdlock)
+CLOCKED(pthread_rwlock_clockwrlock, LOCK, wrlock)
 
 INTERPOSER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {

@@ -6,6 +6,7 @@
  */
 #include "rt/lock.h"
 #include "rt/real.h"
+#include "rt/scheduler.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,19 @@ static int waited(const sem_t *semaphore, int result, const struct atomsan_site 
 		rt_op(TRACE_OP_SEM_WAIT, 0, semaphore, site);
 	return result;
 }
+
+/* What the scheduler tries until it works: 0, EAGAIN, or -1 and libc's errno. */
+static int attempt(sem_t *semaphore)
+{
+	int saved = errno, result = REAL(sem_trywait)(semaphore);
+
+	if (!result || errno != EAGAIN)
+		return result;
+	errno = saved;
+	return EAGAIN;
+}
+#define WAIT(deadline, real) \
+	SCHED_WAIT(SCHED_WAIT_SEMAPHORE, semaphore, site, deadline, attempt(semaphore), EAGAIN, real)
 
 INTERPOSER int sem_init(sem_t *semaphore, int shared, unsigned value)
 {
@@ -46,13 +60,14 @@ INTERPOSER int sem_wait(sem_t *semaphore)
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	return waited(semaphore, REAL(sem_wait)(semaphore), site);
+	return waited(semaphore, WAIT(0, REAL(sem_wait)(semaphore)), site);
 }
 
 INTERPOSER int sem_trywait(sem_t *semaphore)
 {
 	const struct atomsan_site *site = rt_take_site();
 
+	SCHED_POINT(semaphore, site);
 	return waited(semaphore, REAL(sem_trywait)(semaphore), site);
 }
 
@@ -60,14 +75,17 @@ INTERPOSER int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	return waited(semaphore, REAL(sem_timedwait)(semaphore, until), site);
+	return waited(semaphore,
+		      WAIT(sched_deadline(CLOCK_REALTIME, until), REAL(sem_timedwait)(semaphore, until)),
+		      site);
 }
 
 INTERPOSER int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	return waited(semaphore, REAL(sem_clockwait)(semaphore, clock, until), site);
+	return waited(semaphore,
+		      WAIT(sched_deadline(clock, until), REAL(sem_clockwait)(semaphore, clock, until)), site);
 }
 
 /*

@@ -8,7 +8,7 @@
  * handler, we answer with the program's.
  */
 #include "rt/real.h"
-#include "rt/rt.h"
+#include "rt/scheduler.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -21,6 +21,7 @@ union handler {
 };
 
 static void *handlers[_NSIG]; /* the program's, by signal */
+bool rt_signal_handlers;
 
 static void deliver(int number, siginfo_t *info, void *context)
 {
@@ -37,6 +38,8 @@ static void deliver(int number, siginfo_t *info, void *context)
 	theirs.full(number, info, context);
 	rt_op_value(TRACE_OP_SIGNAL_END, 0, NULL, number, NULL);
 	rt_self.handlers--;
+	if (unlikely(rt_self.sched))
+		sched_signal_ran();
 	rt_self.inside = inside;
 	__atomsan_thread.at = at;
 }
@@ -60,6 +63,7 @@ static bool in_table(int number)
  */
 static void *install(int number, void *theirs)
 {
+	rt_signal_handlers = true;
 	return __atomic_exchange_n(&handlers[number], theirs, __ATOMIC_ACQ_REL);
 }
 

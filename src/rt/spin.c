@@ -2,6 +2,9 @@
 /* Spin locks. They know no owner, so no unlock is ever refused. */
 #include "rt/lock.h"
 #include "rt/real.h"
+#include "rt/scheduler.h"
+
+#include <errno.h>
 
 /* pthread.h has the locks as pointers to volatile; the trace wants the address only. */
 static void locked(unsigned flags, pthread_spinlock_t *lock, int error, const struct atomsan_site *site)
@@ -36,7 +39,8 @@ INTERPOSER int pthread_spin_destroy(pthread_spinlock_t *lock)
 INTERPOSER int pthread_spin_lock(pthread_spinlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int error = REAL(pthread_spin_lock)(lock);
+	int error = SCHED_WAIT(SCHED_WAIT_SPIN, lock, site, 0, REAL(pthread_spin_trylock)(lock), EBUSY,
+			       REAL(pthread_spin_lock)(lock));
 
 	locked(0, lock, error, site);
 	return error;
@@ -45,8 +49,10 @@ INTERPOSER int pthread_spin_lock(pthread_spinlock_t *lock)
 INTERPOSER int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int error = REAL(pthread_spin_trylock)(lock);
+	int error;
 
+	SCHED_POINT(lock, site);
+	error = REAL(pthread_spin_trylock)(lock);
 	locked(TRACE_LOCK_TRY, lock, error, site);
 	return error;
 }

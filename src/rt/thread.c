@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/event_inl.h"
+#include "rt/scheduler.h"
 #include "rt/sys.h"
 
 #include <pthread.h>
@@ -84,6 +85,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	rt_self.written = rt_self.frames ? rt_self.frames : &off_frame;
 	if (!rt_recording)
 		return;
+	sched_thread_begin(number);
 	rt_self.slot = number % ATOMSAN_SLOTS;
 	rt_self.window = NULL;
 	rt_self.next = RT_WINDOW; /* no room: the first event gets a window */
@@ -109,6 +111,7 @@ void rt_thread_end(void)
 	if (rt_self.number == RT_NO_THREAD && !frames)
 		return;
 	rt_op(TRACE_OP_END, 0, NULL, NULL);
+	sched_thread_end();
 	rt_file_close_window();
 	rt_self.number = RT_NO_THREAD;
 	rt_thread_off();

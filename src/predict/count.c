@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "predict/count.h"
+
+#include <stdlib.h>
+
+enum { NOT, COUNTS, SITED, FAILED };
+
+/* As in rt/sched_count.c; atomic operations are among them, for a trace has them as operations. */
+static const unsigned char kinds[256] = {
+	[TRACE_OP_CREATE] = COUNTS,
+	[TRACE_OP_JOIN] = COUNTS,
+	[TRACE_OP_DETACH] = COUNTS,
+	[TRACE_OP_LOCK] = COUNTS,
+	[TRACE_OP_UNLOCK] = COUNTS,
+	[TRACE_OP_RDLOCK] = COUNTS,
+	[TRACE_OP_LOCK_FAILED] = FAILED,
+	[TRACE_OP_LOCK_INIT] = COUNTS,
+	[TRACE_OP_LOCK_DESTROY] = COUNTS,
+	[TRACE_OP_WAIT] = COUNTS,
+	[TRACE_OP_WAKE] = COUNTS,
+	[TRACE_OP_SIGNAL] = COUNTS,
+	[TRACE_OP_BROADCAST] = COUNTS,
+	[TRACE_OP_BARRIER_INIT] = COUNTS,
+	[TRACE_OP_BARRIER_ENTER] = COUNTS,
+	[TRACE_OP_BARRIER_LEAVE] = COUNTS,
+	[TRACE_OP_SEM_INIT] = COUNTS,
+	[TRACE_OP_SEM_POST] = COUNTS,
+	[TRACE_OP_SEM_WAIT] = COUNTS,
+	[TRACE_OP_SEM_FAILED] = FAILED,
+	[TRACE_OP_ONCE_BEGIN] = COUNTS,
+	[TRACE_OP_ONCE_END] = COUNTS,
+	[TRACE_OP_ONCE_SEEN] = COUNTS,
+	[TRACE_OP_FENCE] = COUNTS,
+	[TRACE_OP_ATOMIC_LOAD] = COUNTS,
+	[TRACE_OP_ATOMIC_STORE] = COUNTS,
+	[TRACE_OP_ATOMIC_RMW] = COUNTS,
+	[TRACE_OP_ATOMIC_FAILED] = COUNTS,
+	[TRACE_OP_ALLOC] = SITED,
+	[TRACE_OP_FREE] = SITED,
+	[TRACE_OP_MAP] = SITED,
+	[TRACE_OP_UNMAP] = SITED,
+	[TRACE_OP_FORK] = COUNTS,
+	[TRACE_OP_EXEC] = COUNTS,
+	[TRACE_OP_CANCEL] = COUNTS,
+	[TRACE_OP_UNIT_BEGIN] = COUNTS,
+	[TRACE_OP_UNIT_END] = COUNTS,
+};
+
+/* What a thread touched in the stretch at hand; an entry of an older stretch is free. */
+struct cell {
+	uint64_t granule, stretch;
+	uint64_t bits;
+};
+
+/* A place that is none, for failed attempts: they repeat each other wherever they come from. */
+#define FAILED_PLACE UINT64_MAX
+
+struct thread {
+	uint64_t done;
+	uint64_t last_object, last_place;
+	uint32_t handlers; /* signal handlers under way */
+	uint64_t depth;    /* open functions */
+	uint64_t outermost, outer, stretch_outer;
+	uint64_t stretch;
+	struct cell *cells;
+	uint64_t size, used;
+};
+
+struct count {
+	const struct trace *trace;
+	bool every;
+	struct thread *threads;
+};
+
+struct count *count_new_as(const struct trace *trace, bool every)
+{
+	struct count *count = mem_zalloc(1, sizeof *count);
+
+	count->trace = trace;
+	count->every = every;
+	count->threads = mem_zalloc(trace->thread_count ? trace->thread_count : 1, sizeof *count->threads);
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		count->threads[i].stretch = 1;
+	return count;
+}
+
+struct count *count_new(const struct trace *trace)
+{
+	return count_new_as(trace, trace->header.flags & TRACE_UNFILTERED);
+}
+
+void count_free(struct count *count)
+{
+	if (!count)
+		return;
+	for (uint32_t i = 0; i < count->trace->thread_count; i++)
+		free(count->threads[i].cells);
+	free(count->threads);
+	free(count);
+}
+
+uint64_t count_done(const struct count *count, uint32_t thread)
+{
+	return count->threads[thread].done;
+}
+
+static struct cell *find(const struct thread *t, uint64_t granule)
+{
+	uint64_t at = granule / 8 * 0x9e3779b97f4a7c15ull >> 20;
+
+	for (;; at++) {
+		struct cell *cell = &t->cells[at & (t->size - 1)];
+
+		if (cell->stretch != t->stretch || cell->granule == granule)
+			return cell;
+	}
+}
+
+static void grow(struct thread *t)
+{
+	struct thread larger = *t;
+
+	larger.size = t->size ? t->size * 2 : 256;
+	larger.cells = mem_zalloc(larger.size, sizeof *larger.cells);
+	for (uint64_t i = 0; i < t->size; i++)
+		if (t->cells[i].stretch == t->stretch)
+			*find(&larger, t->cells[i].granule) = t->cells[i];
+	free(t->cells);
+	*t = larger;
+}
+
+static void new_stretch(struct thread *t)
+{
+	t->stretch++;
+	t->used = 0;
+}
+
+static bool first_of_kind(struct thread *t, uint64_t p, uint64_t length, uint64_t bits_of_byte)
+{
+	uint64_t end = p + length;
+	bool first = false;
+
+	if (t->stretch_outer != t->outer) {
+		t->stretch_outer = t->outer;
+		new_stretch(t);
+	}
+	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8) {
+		uint64_t n = 8 - (q & 7), bits;
+		struct cell *cell;
+
+		if (n > end - q)
+			n = end - q;
+		bits = (((1ull << n) - 1) << (q & 7)) * bits_of_byte;
+		if (t->used * 2 >= t->size)
+			grow(t);
+		cell = find(t, q & ~7ull);
+		if (cell->stretch != t->stretch) {
+			*cell = (struct cell){q & ~7ull, t->stretch, 0};
+			t->used++;
+		}
+		first |= (cell->bits & bits) != bits;
+		cell->bits |= bits;
+	}
+	return first;
+}
+
+static void done(struct thread *t, uint64_t events, uint64_t object, uint64_t place)
+{
+	t->done += events;
+	t->last_object = object;
+	t->last_place = place;
+}
+
+static void access_event(const struct count *count, struct thread *t, const struct trace_event *e)
+{
+	enum { READS = 1, WRITES = 0x100 };
+	bool update = e->access == ATOMSAN_UPDATE;
+	bool writes = update || e->access == ATOMSAN_WRITE;
+
+	if (e->access == ATOMSAN_OBJECT)
+		return;
+	if (!count->every && !first_of_kind(t, e->address, e->value,
+					    update   ? READS | WRITES
+					    : writes ? WRITES
+						     : READS))
+		return;
+	if (!writes && t->last_object == e->address && t->last_place == e->site)
+		return;
+	done(t, update ? 2 : 1, e->address, e->site);
+}
+
+static void op_event(struct thread *t, const struct trace_event *e)
+{
+	unsigned kind = kinds[e->op];
+	uint64_t place = kind == FAILED ? FAILED_PLACE : e->site;
+	bool may_repeat = kind == FAILED || e->op == TRACE_OP_ATOMIC_LOAD || e->op == TRACE_OP_ATOMIC_FAILED;
+
+	if (e->op == TRACE_OP_SIGNAL_BEGIN)
+		t->handlers++;
+	else if (e->op == TRACE_OP_SIGNAL_END && t->handlers)
+		t->handlers--;
+	if (t->handlers || kind == NOT || (kind == SITED && e->site == TRACE_NO_SITE))
+		return;
+	if (may_repeat && t->last_object == e->address && t->last_place == place)
+		return;
+	done(t, 1, e->address, place);
+	new_stretch(t);
+}
+
+uint64_t count_event(struct count *count, const struct trace_event *e)
+{
+	struct thread *t = &count->threads[e->thread];
+
+	switch (e->kind) {
+	case TRACE_ENTER:
+		/* At the bottom is main, or the thread's function; those that it calls are outermost. */
+		if (++t->depth == 2)
+			t->outer = ++t->outermost;
+		break;
+	case TRACE_EXIT:
+		t->depth -= e->frames < t->depth ? e->frames : t->depth;
+		if (t->depth < 2)
+			t->outer = 0;
+		break;
+	case TRACE_ACCESS:
+		if (!t->handlers)
+			access_event(count, t, e);
+		break;
+	case TRACE_OP:
+		op_event(t, e);
+		break;
+	}
+	return t->done;
+}

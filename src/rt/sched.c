@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The token: exactly one scheduled thread has it. The others wait, each on a
+ * futex of its own. Nobody who waits sleeps for long: now and then it looks
+ * whether the one with the token is stuck in the kernel, in a call that nobody
+ * announced, and then takes the token away from it.
+ */
+#include "rt/scheduler.h"
+#include "rt/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+
+/* How often those who wait look around, and how long a thing may take of which nobody can say
+ * whether it ever comes. */
+enum { LOOK_NS = 20 * 1000 * 1000 };
+#define PATIENCE_NS (rt_options.sched_patience * 1000000ull)
+
+struct sched_state_of_all sched = {.holder = SCHED_NOBODY, .last = SCHED_NOBODY};
+static struct sched_thread *threads;
+static uint32_t lock_word;
+static bool handler_ran;
+
+/* A place to stop at for a debugger: the schedule has come to its end, or to a deadlock. */
+EXPORT __attribute__((noinline)) void __atomsan_schedule_end(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+void sched_lock(void)
+{
+	unsigned tries = 0;
+
+	/* pairs with the release in sched_unlock() */
+	while (__atomic_exchange_n(&lock_word, 1, __ATOMIC_ACQUIRE))
+		if (++tries > 64)
+			sys0(sched_yield);
+}
+
+void sched_unlock(void)
+{
+	__atomic_store_n(&lock_word, 0, __ATOMIC_RELEASE);
+}
+
+struct sched_thread *sched_thread(uint32_t index)
+{
+	return &threads[index];
+}
+
+uint64_t sched_now(void)
+{
+	struct timespec t = {0, 0};
+
+	sys2(clock_gettime, CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+void sched_copy(char *to, uint64_t room, const char *from)
+{
+	uint64_t i = 0;
+
+	for (; from && from[i] && i + 1 < room; i++)
+		to[i] = from[i];
+	to[i] = 0;
+}
+
+/* ---- handing over ---- */
+
+static void log_turn(struct sched_thread *t)
+{
+	struct sched_report *report = sched.report;
+	uint64_t n = report->switches;
+
+	/* Who had the token and did nothing with it need not have had it. */
+	if (t->events == t->since)
+		return;
+	if (n < SCHED_SWITCHES)
+		report->log[n] =
+			(struct sched_switch){t->index, t->status != SCHED_READY || t->yields, t->events};
+	report->switches = n + 1;
+}
+
+/* The lock is held. */
+static void give(struct sched_thread *next)
+{
+	if (!next) {
+		sched.holder = SCHED_NOBODY;
+		sched.idle_since = sched_now();
+		return;
+	}
+	if (sched.last != next->index) {
+		if (sched.last != SCHED_NOBODY)
+			log_turn(&threads[sched.last]);
+		next->since = next->events;
+		sched.last = next->index;
+	}
+	sched.holder = next->index;
+	sched.report->current = next->index;
+	/* pairs with the load in wait_for_token() */
+	__atomic_store_n(&next->go, 1, __ATOMIC_RELEASE);
+	if (next != rt_self.sched)
+		sys3(futex, &next->go, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static bool may_look_again(const struct sched_thread *t)
+{
+	return t->status == SCHED_BLOCKED && t->waits != SCHED_WAIT_CONDITION &&
+	       t->waits != SCHED_WAIT_BARRIER;
+}
+
+static bool let_all_look(void)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < sched.count; i++)
+		if (may_look_again(&threads[i])) {
+			threads[i].status = SCHED_READY;
+			any = true;
+		}
+	return any;
+}
+
+static void COLD deadlock(void)
+{
+	struct sched_report *report = sched.report;
+
+	for (uint32_t i = 0; i < sched.count; i++) {
+		const struct sched_thread *t = &threads[i];
+		struct sched_report_thread *entry = sched_entry(t);
+
+		if (t->status == SCHED_GONE)
+			continue;
+		entry->waits = t->waits;
+		entry->object = (uint64_t)t->object;
+		sched_describe(entry->where, sizeof entry->where, t->site);
+		if (rt_options.verbosity)
+			rt_say("deadlock: %s waits at %s", entry->name, entry->where);
+	}
+	report->state = SCHED_DEADLOCK;
+	__atomsan_schedule_end();
+	/* There is nobody left to be disturbed. */
+	sys1(exit_group, 66);
+}
+
+/* Also when all are gone: then there is nobody to be stuck. */
+static bool somebody_may_come(void)
+{
+	bool all_gone = true;
+
+	for (uint32_t i = 0; i < sched.count; i++) {
+		if (threads[i].status == SCHED_AWAY ||
+		    (threads[i].status == SCHED_BLOCKED && threads[i].deadline))
+			return true;
+		all_gone &= threads[i].status == SCHED_GONE;
+	}
+	return all_gone;
+}
+
+/* Who is next? NULL: nobody for now. The lock is held. */
+static struct sched_thread *next_one(struct sched_thread *me)
+{
+	struct sched_thread *next;
+
+	for (;;) {
+		bool ready = false;
+
+		next = sched.mode == SCHED_FOLLOW ? sched_plan_pick(me) : sched_pick(me);
+		if (next || sched.freed)
+			return next;
+		for (uint32_t i = 0; i < sched.count && !ready; i++)
+			ready = threads[i].status == SCHED_READY;
+		/* The schedule waits for somebody who is in the kernel. */
+		if (ready)
+			return NULL;
+		/* Somebody may have given up what is waited for without our knowing. */
+		if (sched.looked != sched.progress) {
+			sched.looked = sched.progress;
+			if (let_all_look())
+				continue;
+		}
+		if (somebody_may_come() || sched.foreign || rt_signal_handlers)
+			return NULL;
+		deadlock();
+	}
+}
+
+void sched_release(void)
+{
+	sched.freed = true;
+	sched.mode = SCHED_OFF;
+	sched.report->state = SCHED_FREED;
+	for (uint32_t i = 0; i < sched.count; i++) {
+		struct sched_thread *t = &threads[i];
+
+		if (t->status == SCHED_GONE)
+			continue;
+		t->until = 0;
+		__atomic_store_n(&t->go, 1, __ATOMIC_RELEASE);
+		sys3(futex, &t->go, FUTEX_WAKE_PRIVATE, 1);
+	}
+}
+
+/* ---- waiting for the token ---- */
+
+/* Does the thread sleep in the kernel? The third field of its line tells. */
+static bool asleep(int tid)
+{
+	char path[64] = "/proc/self/task/", line[256], digits[16];
+	unsigned n = 16, count = 0;
+	long fd, got, i;
+
+	for (; tid; tid /= 10)
+		digits[count++] = (char)('0' + tid % 10);
+	while (count)
+		path[n++] = digits[--count];
+	for (const char *s = "/stat"; *s; s++)
+		path[n++] = *s;
+	path[n] = 0;
+	fd = sys3(open, path, O_RDONLY | O_CLOEXEC, 0);
+	if (sys_failed(fd))
+		return false;
+	got = sys3(read, fd, line, sizeof line);
+	sys1(close, fd);
+	/* The name before it may have anything in it, parentheses too. */
+	for (i = got - 1; i > 0 && line[i] != ')'; i--)
+		;
+	return i > 0 && i + 2 < got && line[i + 2] == 'S';
+}
+
+/* Those who wait take turns at this; the lock is held. */
+static void look_at_holder(struct sched_thread *me)
+{
+	struct sched_thread *h = &threads[sched.holder];
+
+	if (h == me || !h->tid)
+		return;
+	if (me->watched != h->index + 1 || me->watched_beat != h->beat) {
+		me->watched = h->index + 1;
+		me->watched_beat = h->beat;
+		return;
+	}
+	if (h->busy || !asleep(h->tid))
+		return;
+	h->status = SCHED_AWAY;
+	h->waits = SCHED_WAIT_KERNEL;
+	h->go = 0;
+	sched.report->taken_away++;
+	give(next_one(NULL));
+}
+
+/* Nobody has the token; the lock is held. */
+static void look_around(struct sched_thread *me)
+{
+	uint64_t now = sched_now();
+	bool again = __atomic_exchange_n(&handler_ran, false, __ATOMIC_RELAXED) || sched.foreign;
+
+	if (me->status == SCHED_BLOCKED && me->deadline && now >= me->deadline) {
+		me->status = SCHED_READY;
+		me->expired = true;
+		sched.progress++;
+		give(next_one(NULL));
+		return;
+	}
+	if (again)
+		sched.progress++;
+	else if (now - sched.idle_since < PATIENCE_NS)
+		return;
+	else if (sched.mode == SCHED_FOLLOW)
+		sched_plan_lost();
+	else if (somebody_may_come())
+		return;
+	else if (sched.looked == sched.progress)
+		deadlock();
+	give(next_one(NULL));
+}
+
+static void wait_for_token(struct sched_thread *me)
+{
+	while (!__atomic_load_n(&me->go, __ATOMIC_ACQUIRE)) {
+		struct timespec most = {0, LOOK_NS};
+		long result;
+
+		if (me->status == SCHED_BLOCKED && me->deadline) {
+			uint64_t now = sched_now(), left = me->deadline > now ? me->deadline - now : 1;
+
+			if (left < LOOK_NS)
+				most.tv_nsec = (long)left;
+		}
+		result = sys4(futex, &me->go, FUTEX_WAIT_PRIVATE, 0, &most);
+		if (result != -ETIMEDOUT && result != -EINTR)
+			continue;
+		sched_lock();
+		if (!me->go && !sched.freed) {
+			if (sched.holder == SCHED_NOBODY)
+				look_around(me);
+			else
+				look_at_holder(me);
+		}
+		sched_unlock();
+	}
+}
+
+/* ---- what the thread with the token does ---- */
+
+static void pass_on(struct sched_thread *me)
+{
+	struct sched_thread *next;
+
+	sched_lock();
+	if (sched.freed) {
+		sched_unlock();
+		return;
+	}
+	/* It may have been taken away a moment ago. */
+	if (me->go) {
+		next = next_one(me);
+		if (next != me && !sched.freed) {
+			me->go = 0;
+			give(next);
+		}
+	}
+	sched_unlock();
+	wait_for_token(me);
+}
+
+/* The scheduler is off: forget it. */
+static void leave(struct sched_thread *me)
+{
+	rt_self.sched = NULL;
+	if (!*rt_options.record)
+		rt_thread_off();
+}
+
+void sched_decide(struct sched_thread *me)
+{
+	me->busy = true;
+	if (!me->go)
+		sched_back(me);
+	else if (!sched.freed)
+		pass_on(me);
+	me->busy = false;
+	if (sched.freed)
+		leave(me);
+}
+
+enum sched_woken sched_block(struct sched_thread *me, enum sched_wait waits, const void *object,
+			     const struct atomsan_site *site, uint64_t deadline)
+{
+	enum sched_woken woken;
+
+	me->busy = true;
+	me->waits = waits;
+	me->object = object;
+	me->site = site;
+	me->deadline = deadline;
+	me->expired = me->cancelled = false;
+	me->ticket = ++sched.tickets;
+	me->status = SCHED_BLOCKED;
+	pass_on(me);
+	woken = sched.freed     ? SCHED_FREE
+		: me->cancelled ? SCHED_CANCELLED
+		: me->expired   ? SCHED_LATE
+				: SCHED_AGAIN;
+	me->busy = false;
+	if (woken == SCHED_FREE) {
+		/* What it waits for stays, for somebody may be about to signal it. */
+		leave(me);
+		return woken;
+	}
+	me->status = SCHED_READY;
+	me->waits = SCHED_WAIT_NONE;
+	me->deadline = 0;
+	return woken;
+}
+
+void sched_away(struct sched_thread *me, const struct atomsan_site *site)
+{
+	me->busy = true;
+	sched_lock();
+	if (!sched.freed && me->go) {
+		me->status = SCHED_AWAY;
+		me->waits = SCHED_WAIT_KERNEL;
+		me->site = site;
+		me->go = 0;
+		give(next_one(NULL));
+	}
+	sched_unlock();
+	me->busy = false;
+}
+
+void sched_back(struct sched_thread *me)
+{
+	bool was = me->busy;
+
+	me->busy = true;
+	sched_lock();
+	if (!sched.freed && !me->go) {
+		me->status = SCHED_READY;
+		me->waits = SCHED_WAIT_NONE;
+		sched.progress++;
+		if (sched.holder == SCHED_NOBODY)
+			give(next_one(me));
+	}
+	sched_unlock();
+	wait_for_token(me);
+	me->busy = was;
+}
+
+/* The lock is held. */
+static void wake_up(const void *object)
+{
+	for (uint32_t i = 0; i < sched.count; i++)
+		if (threads[i].object == object && may_look_again(&threads[i])) {
+			threads[i].status = SCHED_READY;
+			sched.progress++;
+		}
+}
+
+void sched_wake(const void *object)
+{
+	sched_lock();
+	wake_up(object);
+	sched_unlock();
+}
+
+void sched_signal_ran(void)
+{
+	__atomic_store_n(&handler_ran, true, __ATOMIC_RELAXED);
+}
+
+/* ---- threads ---- */
+
+static void name_thread(struct sched_thread *t, const struct sched_thread *parent)
+{
+	char *name = sched_entry(t)->name, digits[16];
+	const uint64_t room = sizeof sched_entry(t)->name;
+	unsigned count = 0, at = 0;
+	uint32_t n = parent ? parent->children : 0;
+
+	if (parent && parent->index) {
+		sched_copy(name, room - 16, sched_entry(parent)->name);
+		while (name[at])
+			at++;
+		name[at++] = '.';
+	} else {
+		name[at++] = 'T';
+	}
+	do {
+		digits[count++] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	while (count)
+		name[at++] = digits[--count];
+	name[at] = 0;
+}
+
+static void add(uint32_t number, struct sched_thread *parent)
+{
+	struct sched_thread *t;
+
+	if (parent)
+		parent->children++;
+	if (number >= SCHED_THREADS) {
+		sched.foreign++;
+		sched.report->unscheduled++;
+		return;
+	}
+	t = &threads[number];
+	t->index = number;
+	t->parent = parent ? parent->index : SCHED_NOBODY;
+	t->status = SCHED_READY;
+	/* Numbers are given out one after the other, but not necessarily used in that order. */
+	while (sched.count <= number) {
+		if (sched.count < number)
+			threads[sched.count].status = SCHED_GONE;
+		threads[sched.count].index = sched.count;
+		sched.count++;
+	}
+	sched.report->threads = sched.count;
+	name_thread(t, parent);
+	sched_plan_named(t);
+	sched_pick_created(t);
+}
+
+void sched_created(uint32_t number)
+{
+	struct sched_thread *me = rt_self.sched;
+
+	if (!me || sched.freed)
+		return;
+	sched_lock();
+	add(number, me);
+	sched_unlock();
+}
+
+void sched_not_created(uint32_t number)
+{
+	if (!rt_self.sched || number >= SCHED_THREADS)
+		return;
+	threads[number].status = SCHED_GONE;
+	sched_entry(&threads[number])->ended = 1;
+}
+
+void sched_thread_begin(uint32_t number)
+{
+	struct sched_thread *me = &threads[number];
+
+	if (sched.mode == SCHED_OFF || number >= sched.count)
+		return;
+	me->tid = (int32_t)sys0(gettid);
+	me->busy = true;
+	rt_self.sched = me;
+	if (sched.holder == SCHED_NOBODY && !number)
+		give(me);
+	wait_for_token(me);
+	me->busy = false;
+	if (sched.freed)
+		leave(me);
+}
+
+void sched_thread_end(void)
+{
+	struct sched_thread *me = rt_self.sched;
+
+	if (!me)
+		return;
+	me->busy = true;
+	if (!sched.freed && !me->go)
+		sched_back(me);
+	sched_lock();
+	me->status = SCHED_GONE;
+	sched_entry(me)->ended = 1;
+	if (!sched.freed) {
+		sched.progress++;
+		wake_up(me);
+		me->go = 0;
+		give(next_one(me));
+	}
+	sched_unlock();
+	rt_self.sched = NULL;
+}
+
+bool sched_has_ended(uint32_t number)
+{
+	return number >= sched.count || threads[number].status == SCHED_GONE;
+}
+
+const void *sched_object(uint32_t number)
+{
+	return number < SCHED_THREADS ? &threads[number] : NULL;
+}
+
+void sched_cancel(uint32_t number)
+{
+	struct sched_thread *t = &threads[number];
+
+	if (!rt_self.sched || number >= sched.count)
+		return;
+	sched_lock();
+	t->cancelled = true;
+	if (t->status == SCHED_BLOCKED) {
+		t->status = SCHED_READY;
+		sched.progress++;
+	}
+	sched_unlock();
+}
+
+void sched_fork_child(void)
+{
+	if (!threads)
+		return;
+	rt_self.sched = NULL;
+	sched.mode = SCHED_OFF;
+	sched.freed = true;
+	sched.waiters = 0;
+	lock_word = 0;
+}
+
+void sched_start(void)
+{
+	if (!sched_plan_read())
+		return;
+	threads =
+		(struct sched_thread *)sys6(mmap, 0, SCHED_THREADS * sizeof *threads, PROT_READ | PROT_WRITE,
+					    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_failed(threads)) {
+		threads = NULL;
+		sched.mode = SCHED_OFF;
+		return;
+	}
+	if (sched.counts_all)
+		rt_options.filter = 0;
+	sched_pick_begin();
+	add(0, NULL);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What is an event, and what is a point. Schedules say how far a thread runs by
+ * counting its events, so the count must be the same in every run in which the
+ * thread does the same, whatever others do meanwhile and however the run is
+ * recorded:
+ *
+ *   - An access is an event. With events=first only the first access to its
+ *     bytes, of its kind, in a *stretch* of the thread is: what the recorder's
+ *     filter keeps, but for what it keeps because another thread interfered. A
+ *     stretch ends with an operation that is an event, and where another of the
+ *     outermost functions is at work than at the access before.
+ *   - A read that repeats the event before it, same place, same address, is
+ *     none, nor is a failed attempt that repeats one: a thread that polls does
+ *     so a different number of times in every run.
+ *   - An operation is an event, unless it comes from inside a library and only
+ *     concerns memory: the buffer of standard output, say, is allocated by
+ *     whoever prints first.
+ *   - What a signal handler does is none.
+ *
+ * src/predict/count.c does the same count on traces.
+ */
+#include "rt/event_inl.h"
+#include "rt/scheduler.h"
+#include "rt/sys.h"
+
+#include <sys/mman.h>
+
+/* A repetition this often is a thread that waits for others; a schedule that wants more of it first
+ * is one that cannot be. */
+enum { YIELD_AFTER = 2 };
+
+enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
+
+/* ---- the first of its kind in a stretch ---- */
+
+/* Granules touched in the stretch at hand, by hashing; an entry of an older stretch is free. */
+struct sched_table {
+	uint64_t stretch;
+	uint64_t outer;
+	uint64_t size, used;
+	struct cell {
+		uint64_t granule;
+		uint64_t stretch;
+		uint64_t bits;
+	} *cells;
+};
+
+static struct cell *find(struct sched_table *table, uint64_t granule)
+{
+	uint64_t at = granule / 8 * 0x9e3779b97f4a7c15ull >> 20;
+
+	for (;; at++) {
+		struct cell *cell = &table->cells[at & (table->size - 1)];
+
+		if (cell->stretch != table->stretch || cell->granule == granule)
+			return cell;
+	}
+}
+
+static void *map(uint64_t length)
+{
+	long p = sys6(mmap, 0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return sys_failed(p) ? NULL : (void *)p;
+}
+
+static bool grow(struct sched_table *table)
+{
+	struct sched_table larger = *table;
+
+	larger.size = table->size ? table->size * 2 : 4096;
+	larger.cells = map(larger.size * sizeof *larger.cells);
+	if (!larger.cells)
+		return false;
+	for (uint64_t i = 0; i < table->size; i++)
+		if (table->cells[i].stretch == table->stretch)
+			*find(&larger, table->cells[i].granule) = table->cells[i];
+	if (table->cells)
+		sys2(munmap, table->cells, table->size * sizeof *table->cells);
+	*table = larger;
+	return true;
+}
+
+void sched_count_stretch(struct sched_thread *me)
+{
+	if (me->table) {
+		me->table->stretch++;
+		me->table->used = 0;
+	}
+}
+
+bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds_of_access)
+{
+	struct sched_table *table = me->table;
+	uint64_t end = (uint64_t)p + length;
+	bool first = false;
+
+	if (!table) {
+		table = me->table = map(sizeof *table);
+		if (!table)
+			return true;
+		table->stretch = 1;
+	}
+	/* Frames are brought up to date first, and with them rt_self.outer. */
+	event_frames();
+	if (table->outer != rt_self.outer) {
+		table->outer = rt_self.outer;
+		sched_count_stretch(me);
+	}
+	for (uint64_t q = (uint64_t)p; q < end; q = (q & ~7ull) + 8) {
+		uint64_t count = 8 - (q & 7), bits;
+		struct cell *cell;
+
+		if (count > end - q)
+			count = end - q;
+		bits = (((1ull << count) - 1) << (q & 7)) * kinds_of_access;
+		if (table->used * 2 >= table->size && !grow(table))
+			return true;
+		cell = find(table, q & ~7ull);
+		if (cell->stretch != table->stretch) {
+			*cell = (struct cell){q & ~7ull, table->stretch, 0};
+			table->used++;
+		}
+		first |= (cell->bits & bits) != bits;
+		cell->bits |= bits;
+	}
+	return first;
+}
+
+/* ---- points ---- */
+
+static void point(struct sched_thread *me, const void *object, bool writes,
+		  bool counts) ATOMSAN_KEEPS_REGISTERS COLD;
+static void point(struct sched_thread *me, const void *object, bool writes,
+		  bool counts) ATOMSAN_KEEPS_REGISTERS
+{
+	me->next_object = object;
+	me->next_writes = writes;
+	me->next_counts = counts;
+	if (sched.mode == SCHED_FOLLOW || counts || !me->go || sched.freed)
+		sched_decide(me);
+	if (counts) {
+		sched_entry(me)->points = ++me->points;
+		sched.report->points++;
+	}
+}
+
+static void repeated(struct sched_thread *me) ATOMSAN_KEEPS_REGISTERS COLD;
+static void repeated(struct sched_thread *me) ATOMSAN_KEEPS_REGISTERS
+{
+	if (++me->repeats < YIELD_AFTER)
+		return;
+	me->yields = true;
+	me->until = 0; /* the next point is one at which others may run */
+}
+
+INLINE void event(struct sched_thread *me, const void *object, const struct atomsan_site *site,
+		  uint64_t count)
+{
+	sched_entry(me)->events = me->events += count;
+	sched.progress++;
+	me->last_object = object;
+	me->last_site = site;
+	me->repeats = 0;
+	me->yields = false;
+}
+
+INLINE struct sched_thread *scheduled(void)
+{
+	struct sched_thread *me = rt_self.sched;
+
+	return rt_self.inside || rt_self.handlers || me->busy ? NULL : me;
+}
+
+static bool strategy_looks_at(const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
+static bool strategy_looks_at(const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	return sched_plan_site(rt_module_site(site));
+}
+
+static bool first_of_kind(struct sched_thread *me, const void *p, uint64_t length,
+			  uint64_t access) ATOMSAN_KEEPS_REGISTERS COLD;
+static bool first_of_kind(struct sched_thread *me, const void *p, uint64_t length,
+			  uint64_t access) ATOMSAN_KEEPS_REGISTERS
+{
+	return sched_count_first(me, p, length, access);
+}
+
+void sched_access(const void *p, uint64_t length, uint64_t access,
+		  const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	struct sched_thread *me = scheduled();
+
+	if (!me)
+		return;
+	me->beat++;
+	if (!sched.counts_all && !first_of_kind(me, p, length, access))
+		return;
+	if (me->events >= me->until || !me->go) {
+		point(me, p, access != READS, strategy_looks_at(site));
+		if (!rt_self.sched)
+			return;
+	}
+	if (access == READS && me->last_object == p && me->last_site == site)
+		repeated(me);
+	else
+		event(me, p, site, access == (READS | WRITES) ? 2 : 1);
+}
+
+void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS
+{
+	struct sched_thread *me = scheduled();
+
+	if (!me)
+		return;
+	me->beat++;
+	if (me->events >= me->until || !me->go)
+		point(me, p, true, sched_plan_ops());
+}
+
+/* The hook before it had no site, and did not know whether it would write. */
+void sched_atomic_done(const void *p, bool wrote, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	struct sched_thread *me = scheduled();
+
+	if (!me)
+		return;
+	if (!wrote && me->last_object == p && me->last_site == site) {
+		repeated(me);
+		return;
+	}
+	/* A relaxed load is recorded as plain reads are. */
+	if (site->kind == ATOMSAN_ATOMIC_LOAD && site->order == ATOMSAN_RELAXED) {
+		if (sched.counts_all || first_of_kind(me, p, site->size, READS))
+			event(me, p, site, 1);
+		return;
+	}
+	event(me, p, site, 1);
+	sched_count_stretch(me);
+}
+
+/* ---- operations ---- */
+
+enum {
+	NOT = 0,   /* no event */
+	COUNT = 1, /* an event; it has taken effect, or there is nobody whom it concerns */
+	POINT = 2, /* a point and an event; it is about to take effect */
+	SITED = 4, /* only if the program's own code calls it */
+	FAILED = 8,
+};
+
+static const unsigned char kinds[256] = {
+	[TRACE_OP_CREATE] = POINT,        [TRACE_OP_JOIN] = COUNT,         [TRACE_OP_DETACH] = COUNT,
+	[TRACE_OP_LOCK] = COUNT,          [TRACE_OP_UNLOCK] = POINT,       [TRACE_OP_RDLOCK] = COUNT,
+	[TRACE_OP_LOCK_FAILED] = FAILED,  [TRACE_OP_LOCK_INIT] = COUNT,    [TRACE_OP_LOCK_DESTROY] = COUNT,
+	[TRACE_OP_WAIT] = POINT,          [TRACE_OP_WAKE] = COUNT,         [TRACE_OP_SIGNAL] = POINT,
+	[TRACE_OP_BROADCAST] = POINT,     [TRACE_OP_BARRIER_INIT] = COUNT, [TRACE_OP_BARRIER_ENTER] = POINT,
+	[TRACE_OP_BARRIER_LEAVE] = COUNT, [TRACE_OP_SEM_INIT] = COUNT,     [TRACE_OP_SEM_POST] = POINT,
+	[TRACE_OP_SEM_WAIT] = COUNT,      [TRACE_OP_SEM_FAILED] = FAILED,  [TRACE_OP_ONCE_BEGIN] = COUNT,
+	[TRACE_OP_ONCE_END] = COUNT,      [TRACE_OP_ONCE_SEEN] = COUNT,    [TRACE_OP_FENCE] = POINT,
+	[TRACE_OP_ALLOC] = COUNT | SITED, [TRACE_OP_FREE] = POINT | SITED, [TRACE_OP_MAP] = COUNT | SITED,
+	[TRACE_OP_UNMAP] = POINT | SITED, [TRACE_OP_FORK] = COUNT,         [TRACE_OP_EXEC] = COUNT,
+	[TRACE_OP_CANCEL] = POINT,        [TRACE_OP_UNIT_BEGIN] = POINT,   [TRACE_OP_UNIT_END] = POINT,
+};
+
+/* Whoever waits for it can go on as soon as the caller comes to its next point. */
+static bool gives_up(enum trace_op op)
+{
+	return op == TRACE_OP_UNLOCK || op == TRACE_OP_SEM_POST || op == TRACE_OP_ONCE_END;
+}
+
+static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, const void *object,
+		      const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
+static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, const void *object,
+		      const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	me->beat++;
+	if (kind & POINT && (me->events >= me->until || !me->go)) {
+		point(me, object, true, sched_plan_ops());
+		if (!rt_self.sched)
+			return;
+	}
+	if (kind & FAILED && me->last_object == object && !me->last_site) {
+		repeated(me);
+		return;
+	}
+	/* A place of NULL marks failed attempts, whichever call they come from. */
+	event(me, object, kind & FAILED ? NULL : site ? site : (const void *)1, 1);
+	sched_count_stretch(me);
+	if (gives_up(op))
+		sched_wake(object);
+}
+
+void sched_op(enum trace_op op, const void *object, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	struct sched_thread *me = scheduled();
+	unsigned kind = kinds[op];
+
+	if (me && kind && (site || !(kind & SITED)))
+		operation(me, op, kind, object, site);
+}
+
+void sched_before(struct sched_thread *me, const void *object, const struct atomsan_site *site)
+{
+	me->beat++;
+	me->site = site;
+	if (me->events >= me->until || !me->go)
+		point(me, object, true, sched_plan_ops());
+}
+
+void sched_pause(struct sched_thread *me, const struct atomsan_site *site)
+{
+	me->beat++;
+	me->site = site;
+	me->yields = true;
+	me->repeats++;
+	sched_decide(me);
+	me->yields = false;
+}
