@@ -27,10 +27,10 @@ enum history_kind {
 	HISTORY_JOIN,
 	HISTORY_START, /* object: nothing */
 	HISTORY_END,
-	/* a wait is UNLOCK, WAIT, and later WAKE, LOCK; a WAKE that no signal caused (time-out) is left out
-	 */
+	/* a wait is UNLOCK, WAIT, and later WAKE (or TIMEOUT, if no signal caused it), LOCK */
 	HISTORY_WAIT,
 	HISTORY_WAKE,
+	HISTORY_TIMEOUT,
 	HISTORY_SIGNAL,
 	HISTORY_BROADCAST,
 	HISTORY_BARRIER_ENTER,

@@ -320,7 +320,8 @@ int load_history(struct trace *trace, const struct model_options *options, struc
 		l.number = count_event(l.count, &event);
 		model_event(l.model, &event);
 		if (l.time == UINT32_MAX || history->full) {
-			more = err_set(err, "%s: there are more events than prediction can number", trace->path);
+			more = err_set(err, "%s: there are more events than prediction can number",
+				       trace->path);
 			break;
 		}
 	}

@@ -29,9 +29,9 @@ int load_history(struct trace *trace, const struct model_options *options, struc
 struct load_access {
 	const struct model *model;
 	const struct model_access *access;
-	uint32_t unit;     /* 0: none */
-	uint32_t set;      /* for model_set_name */
-	uint32_t context;  /* of the unit */
+	uint32_t unit;    /* 0: none */
+	uint32_t set;     /* for model_set_name */
+	uint32_t context; /* of the unit */
 	uint32_t rule;
 	uint32_t variable;
 	bool write;
