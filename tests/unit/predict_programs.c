@@ -56,13 +56,36 @@ static void write_thread(struct program *p, const struct shape *shape, uint32_t 
 		put(p, t, HISTORY_UNLOCK, held[--count], 0);
 }
 
+/* Its two variables in any order, and locks around and between them. */
+static void write_ring(struct program *p, const struct shape *shape, uint32_t t, uint32_t *units)
+{
+	uint32_t held[8], count = 0, unit = ++*units, turned = roll(p, 2), done = 0;
+
+	while (done < 2 || count) {
+		uint32_t what = roll(p, 6), lock = roll(p, shape->locks);
+		bool mine = false;
+
+		for (uint32_t k = 0; k < count; k++)
+			mine |= held[k] == lock;
+		if (what < 2 && !mine && count < 2 && p->count[t] < shape->steps) {
+			held[count++] = lock;
+			put(p, t, HISTORY_LOCK, lock, 0);
+		} else if (what < 4 && count) {
+			put(p, t, HISTORY_UNLOCK, held[--count], 0);
+		} else if (what >= 4 && done < 2) {
+			put(p, t, roll(p, 2) ? HISTORY_READ : HISTORY_WRITE,
+			    (t + (done++ ^ turned)) % p->threads, unit);
+		}
+	}
+}
+
 bool program_step(const struct program *p, uint32_t *done, uint32_t t)
 {
 	if (done[t] == p->count[t])
 		return false;
 	const struct step *s = &p->steps[t][done[t]];
-	int readers = 0, writers = 0, tokens = 0, signals = 0, entered = 0;
-	bool created = true, done_child = false, knows = false;
+	int readers = 0, writers = 0, tokens = 0, entered = 0;
+	bool created = true, done_child = false;
 
 	/* The state of everything follows from what was executed. */
 	for (uint32_t u = 0; u < p->threads; u++)
@@ -80,9 +103,6 @@ bool program_step(const struct program *p, uint32_t *done, uint32_t t)
 				tokens += (o->kind == HISTORY_POST) - (o->kind == HISTORY_SEM_WAIT);
 				entered += o->kind == HISTORY_BARRIER_ENTER;
 			}
-			/* One waiter, one signaller: signals count if the wait was executed before; which
-			 * the state does not tell, so the programs do not let it happen otherwise. */
-			signals += o->kind == HISTORY_SIGNAL;
 		}
 	for (uint32_t u = 0; u < p->threads; u++) {
 		bool reads = false, writes = false;
@@ -103,13 +123,12 @@ bool program_step(const struct program *p, uint32_t *done, uint32_t t)
 			}
 		}
 	}
-	(void)knows;
 	if (s->kind == HISTORY_JOIN)
 		done_child = done[s->object] == p->count[s->object];
 	if (!created || (s->kind == HISTORY_LOCK && (readers || writers)) ||
 	    (s->kind == HISTORY_RDLOCK && writers) ||
 	    (s->kind == HISTORY_SEM_WAIT && (int)p->initial[s->object] + tokens <= 0) ||
-	    (s->kind == HISTORY_JOIN && !done_child) || (s->kind == HISTORY_WAKE && !signals) ||
+	    (s->kind == HISTORY_JOIN && !done_child) ||
 	    (s->kind == HISTORY_BARRIER_LEAVE && entered < (int)p->threads))
 		return false;
 	done[t]++;
@@ -217,7 +236,10 @@ bool program_make(struct program *p, const struct shape *shape, uint64_t seed)
 				put(p, 0, HISTORY_WRITE, roll(p, p->variables), 0);
 		}
 	for (uint32_t t = first; t < p->threads; t++) {
-		write_thread(p, shape, t, &units);
+		if (shape->ring)
+			write_ring(p, shape, t, &units);
+		else
+			write_thread(p, shape, t, &units);
 		if (shape->barrier && !shape->main_thread) {
 			put(p, t, HISTORY_BARRIER_ENTER, 0, 0);
 			put(p, t, HISTORY_BARRIER_LEAVE, 0, 0);

@@ -17,7 +17,7 @@ struct shape {
 	bool crossed;     /* locks need not be nested */
 	bool rwlocks;     /* some are taken for reading */
 	bool main_thread; /* thread 0 creates and joins the others */
-	bool conditions;  /* one condition, one thread signals */
+	bool ring;        /* thread t has one unit, with one access of variable t and one of variable t + 1 */
 	bool barrier;     /* all threads of the program meet once */
 };
 
