@@ -84,7 +84,7 @@ static uint32_t edge_new(struct check *check, uint32_t from, uint32_t to)
 	struct edge *edge;
 	uint32_t *chain;
 
-	if (graph->edges.taken > graph->mask)
+	if (++graph->hashed > graph->mask)
 		rehash(check);
 	edge = edge_at(check, number);
 	chain = head(graph, from, to);
@@ -95,7 +95,7 @@ static uint32_t edge_new(struct check *check, uint32_t from, uint32_t to)
 	return number;
 }
 
-static void edge_free(struct check *check, uint32_t number)
+static void edge_unhash(struct check *check, uint32_t number)
 {
 	struct edge *edge = edge_at(check, number);
 	uint32_t *chain = head(check->graph, edge->from, edge->to);
@@ -103,7 +103,7 @@ static void edge_free(struct check *check, uint32_t number)
 	while (*chain != number)
 		chain = &edge_at(check, *chain)->chain;
 	*chain = edge->chain;
-	pool_give(&check->graph->edges, sizeof(struct edge), number);
+	check->graph->hashed--;
 }
 
 static void describe(struct edge *edge, const struct check_access_tag *source,
@@ -188,9 +188,11 @@ static void release_from(struct check *check, uint32_t first)
 				edge_at(check, edge->in_previous)->in_next = edge->in_next;
 			else
 				to->graph.in = edge->in_next;
-			if (!to->graph.in && !to->open)
+			if (to->open)
+				edge_unhash(check, number);
+			else if (!to->graph.in)
 				list_add(queue, edge->to);
-			edge_free(check, number);
+			pool_give(&check->graph->edges, sizeof(struct edge), number);
 		}
 		order_remove(check, unit);
 		unit_free(check, unit);
@@ -204,29 +206,38 @@ static void graph_end(struct check *check, uint32_t unit)
 
 	for (number = node->refused; number; number = next) {
 		next = edge_at(check, number)->in_next;
-		edge_free(check, number);
+		edge_unhash(check, number);
+		pool_give(&check->graph->edges, sizeof(struct edge), number);
 	}
 	node->refused = 0;
+	/* Nobody will look for an edge into it again. */
+	for (number = node->in; number; number = edge_at(check, number)->in_next)
+		edge_unhash(check, number);
 	if (!node->in)
 		release_from(check, unit);
 }
 
 static bool graph_same(struct check *check, uint32_t unit, const uint32_t *sources, uint32_t count)
 {
-	uint32_t edge = unit_at(check, unit)->graph.in;
+	uint32_t first = unit_at(check, unit)->graph.in;
 	bool after = false;
-	uint32_t i;
+	uint32_t i, edge;
 
 	for (i = 0; i < count; i++)
 		after |= sources[i] == unit;
 	/* What comes before the unit comes before the access. Where the unit
 	 * itself does not, it must have no other predecessor. */
 	if (!after)
-		return count == 1 && edge_at(check, edge)->from == sources[0] &&
-		       !edge_at(check, edge)->in_next;
-	for (i = 0; i < count; i++)
-		if (sources[i] != unit && !find(check, sources[i], unit))
+		return count == 1 && edge_at(check, first)->from == sources[0] &&
+		       !edge_at(check, first)->in_next;
+	for (i = 0; i < count; i++) {
+		if (sources[i] == unit)
+			continue;
+		for (edge = first; edge && edge_at(check, edge)->from != sources[i];)
+			edge = edge_at(check, edge)->in_next;
+		if (!edge)
 			return false;
+	}
 	return true;
 }
 

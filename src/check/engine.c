@@ -248,8 +248,11 @@ static void unary(struct check *check, const struct check_unit_tag *tag, uint32_
 		else if (!at->readers || !location_has_reader(check, location, unit))
 			location_add_reader(check, location, unit, access);
 	}
-	if (!old)
+	if (!old) {
+		unit_at(check, unit)->open = false;
 		lead(check, unit);
+		check->engine->end(check, unit);
+	}
 }
 
 void check_unary_read(struct check *check, const struct check_unit_tag *unit, uint32_t location,

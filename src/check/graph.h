@@ -11,7 +11,7 @@
 
 /* From any unit to any other there is at most one, with the first pair of accesses that made it. */
 struct edge {
-	uint32_t chain; /* next in the hash table */
+	uint32_t chain; /* next in the hash table, which has the edges into open units alone */
 	uint32_t from, to;
 	uint32_t in_next, in_previous; /* among the edges into `to` */
 	uint32_t out_next, out_previous;
@@ -23,7 +23,7 @@ struct edge {
 struct graph {
 	struct pool edges;
 	uint32_t *heads;
-	uint32_t mask;
+	uint32_t mask, hashed;
 	uint32_t last; /* of the order; slot 0 of the units stands before its first */
 	uint64_t gap;  /* between labels, where there is room */
 	uint64_t random;

@@ -259,20 +259,22 @@ static bool visit(struct check *check, uint32_t unit, uint64_t mark, bool forwar
 	return false;
 }
 
-/* Follows one edge out of one unit and one edge into another. True: the two searches met. */
-static bool step(struct check *check, uint32_t u, uint32_t z, uint64_t mark)
+/* Follows an edge out of a unit and an edge into another, the last active ones. True: the two searches met.
+ */
+static bool step(struct check *check, uint64_t mark)
 {
-	struct graph_node *first = node_at(check, u);
-	struct graph_node *second = node_at(check, z);
+	struct list *fa = &check->graph->forward_active, *ba = &check->graph->backward_active;
+	struct graph_node *first = node_at(check, fa->items[fa->count - 1]);
+	struct graph_node *second = node_at(check, ba->items[ba->count - 1]);
 	struct edge *out = edge_at(check, first->out_at);
 	struct edge *in = edge_at(check, second->in_at);
 
 	first->out_at = out->out_next;
 	if (!first->out_at)
-		check->graph->forward_active.count--;
+		fa->count--;
 	second->in_at = in->in_next;
 	if (!second->in_at)
-		check->graph->backward_active.count--;
+		ba->count--;
 	return visit(check, out->to, mark, true) || visit(check, in->from, mark, false);
 }
 
@@ -287,6 +289,7 @@ static bool search(struct check *check, uint32_t from, uint32_t to)
 	struct list *fa = &graph->forward_active, *ba = &graph->backward_active;
 	struct list *fp = &graph->forward_passive, *bp = &graph->backward_passive;
 	uint64_t bound = node_at(check, from)->label;
+	uint64_t low = 0, high = UINT64_MAX; /* no unit before, none behind is of use */
 	uint64_t mark = check->marks + 1;
 
 	check->marks += 2;
@@ -294,35 +297,42 @@ static bool search(struct check *check, uint32_t from, uint32_t to)
 	fa->count = ba->count = fp->count = bp->count = 0;
 	visit(check, to, mark, true);
 	visit(check, from, mark, false);
-	while (fa->count && ba->count) {
-		uint32_t u = fa->items[fa->count - 1];
-		uint32_t z = ba->items[ba->count - 1];
+	for (;;) {
+		uint64_t first, second;
 
-		if (node_at(check, u)->label < node_at(check, z)->label) {
-			if (step(check, u, z, mark))
-				return true;
-			continue;
-		}
-		if (node_at(check, u)->label > bound)
-			list_add(fp, fa->items[--fa->count]);
-		if (node_at(check, z)->label < bound)
-			list_add(bp, ba->items[--ba->count]);
 		if (!fa->count) {
-			bp->count = 0;
 			if (!fp->count)
-				break;
+				return false;
+			/* What is left forward lies behind the threshold: no use for what is before it. */
+			low = bound;
+			bp->count = 0;
 			bound = threshold(check, fp);
 			awake(check, fp, fa, bound, true);
 		}
 		if (!ba->count) {
-			fp->count = 0;
 			if (!bp->count)
-				break;
+				return false;
+			high = bound;
+			fp->count = 0;
 			bound = threshold(check, bp);
 			awake(check, bp, ba, bound, false);
 		}
+		first = node_at(check, fa->items[fa->count - 1])->label;
+		second = node_at(check, ba->items[ba->count - 1])->label;
+		if (first >= high) {
+			fa->count--;
+		} else if (second <= low) {
+			ba->count--;
+		} else if (first < second) {
+			if (step(check, mark))
+				return true;
+		} else {
+			if (first > bound)
+				list_add(fp, fa->items[--fa->count]);
+			if (second < bound)
+				list_add(bp, ba->items[--ba->count]);
+		}
 	}
-	return false;
 }
 
 bool order_admits(struct check *check, uint32_t from, uint32_t to)

@@ -42,7 +42,8 @@ struct unit {
 	uint64_t mark; /* the search that came by last */
 	struct check_unit_tag tag;
 	uint32_t set; /* see sets.h; meaningful while open or unary */
-	bool open, unary;
+	bool open;    /* a unary one is while its edges are made */
+	bool unary;
 	union {
 		struct graph_node graph;
 		struct clock clock;

@@ -16,7 +16,7 @@ uint32_t unit_new(struct check *check, const struct check_unit_tag *tag, bool un
 	unit->last = 0;
 	unit->tag = *tag;
 	unit->set = sets_of(check->sets, tag->set);
-	unit->open = !unary;
+	unit->open = true;
 	unit->unary = unary;
 	check->stats.live_units = check->units.taken;
 	if (check->stats.most_live_units < check->stats.live_units)

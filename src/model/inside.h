@@ -39,7 +39,7 @@ struct place {
 /* What matters of a function, or of a loop, which is one in the tables. */
 struct routine {
 	bool known;
-	bool is_main, external, loop, walk;
+	bool is_main, loop, walk;
 	bool seen_through; /* getter, setter, or no unit by the user's word */
 	bool declared, waits, unitfor;
 	bool synchronises; /* loop: a lock was taken inside an iteration */
@@ -218,8 +218,9 @@ uint32_t unit_context(const struct thread *thread);
 /* The frame whose code makes the access: not a getter or setter. NULL: none. */
 struct frame *unit_frame(struct model *model, struct thread *thread);
 void unit_object(struct model *model, uint32_t thread, uint64_t address, uint64_t size, uint32_t site);
-/* The frame with this stack object is a unit for the set: it walks a container with a cursor on its stack. */
-void unit_cursor_user(struct model *model, struct thread *thread, uint64_t object, uint32_t set);
+/* If the object is on the stack of one of the thread's functions, that is a unit for the set: it works on a
+ * container with a cursor of its own. */
+bool unit_cursor_user(struct model *model, struct thread *thread, uint64_t object, uint32_t set);
 
 /* held.c */
 void held_lock(struct model *model, struct thread *thread, const struct trace_event *event, uint64_t address);

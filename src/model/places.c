@@ -227,7 +227,6 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	if (trace_function(model->trace, number_of_function, &function, NULL) < 0)
 		return;
 	learn_modules(model);
-	routine->external = function.flags & ATOMSAN_FN_EXTERNAL;
 	routine->loop = function.flags & ATOMSAN_FN_LOOP;
 	routine->walk = function.flags & ATOMSAN_FN_WALK;
 	routine->is_main = !routine->loop && function.name && !strcmp(function.name, "main");

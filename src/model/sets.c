@@ -385,11 +385,9 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 			!place_reaches(model, routine->receiver_type, place->type_size ? place->type : 0)))
 		return;
 	block = memory_block_of(&model->memory, frame->receiver);
-	if (block && block->kind == MEMORY_STACK) {
-		/* A cursor on somebody's stack: its user works on the container. */
-		unit_cursor_user(model, thread, block->start, set_root(model, index));
+	if (block && block->kind == MEMORY_STACK &&
+	    unit_cursor_user(model, thread, block->start, set_root(model, index)))
 		return;
-	}
 	own(model, index, set_of_receiver(model, frame->receiver, routine->receiver_type, true), place);
 }
 

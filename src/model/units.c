@@ -5,7 +5,7 @@
  * is declared on the set. Declared on it is
  *
  *   - a function whose receiver belongs to the set;
- *   - an external function, for the variables of its file;
+ *   - a function, for the variables of its file;
  *   - what the user declares;
  *   - if none of these is open, the function that makes the access.
  *
@@ -310,7 +310,7 @@ static enum model_rule declared_on(struct model *model, const struct frame *fram
 		if (frame->receiver &&
 		    set_of_receiver(model, frame->receiver, routine->receiver_type, false) == root)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_RECEIVER;
-		if (routine->external && (set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE) &&
+		if ((set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE) &&
 		    set->face.name == routine->file)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_FILE;
 		return MODEL_RULE_NONE;
@@ -461,25 +461,26 @@ void unit_object(struct model *model, uint32_t thread_index, uint64_t address, u
 	thread->objects[thread->object_count++] = address;
 }
 
-void unit_cursor_user(struct model *model, struct thread *thread, uint64_t object, uint32_t root)
+bool unit_cursor_user(struct model *model, struct thread *thread, uint64_t object, uint32_t root)
 {
 	uint32_t thread_index = (uint32_t)(thread - model->threads);
+	uint32_t i = thread->depth, k = thread->object_count;
 
-	if (model->options.units != MODEL_UNITS_FUNCTIONS || map_get(&thread->open, root))
-		return;
-	for (uint32_t i = thread->depth; i-- > thread->floor;) {
-		struct frame *frame = &thread->frames[i];
-
-		for (uint32_t k = frame->objects; k < thread->object_count; k++) {
-			if (thread->objects[k] != object)
-				continue;
-			/* Somebody further out may be declared on the container already. */
-			for (uint32_t outer = thread->floor; outer < i; outer++)
-				if (declared_on(model, &thread->frames[outer], root))
-					return;
-			if (!frame->start && !routine_of(model, frame->function)->loop)
-				open_unit(model, thread_index, i, root, MODEL_RULE_DIRECT);
-			return;
-		}
-	}
+	while (k && thread->objects[k - 1] != object)
+		k--;
+	if (!k--)
+		return false;
+	while (i && thread->frames[i - 1].objects > k)
+		i--;
+	if (!i-- || thread->frames[i].start)
+		return false;
+	if (model->options.units != MODEL_UNITS_FUNCTIONS || i < thread->floor ||
+	    map_get(&thread->open, root))
+		return true;
+	/* Somebody further out may be declared on the container already. */
+	for (uint32_t outer = thread->floor; outer < i; outer++)
+		if (declared_on(model, &thread->frames[outer], root))
+			return true;
+	open_unit(model, thread_index, i, root, MODEL_RULE_DIRECT);
+	return true;
 }

@@ -141,6 +141,16 @@ const char *di_file(LLVMMetadataRef scope)
 
 	if (!name || !length)
 		return "";
+	/* The unit's own file is named as on the command line, others relative to the folder that they
+	 * lie below; one file has one name. */
+	unsigned folder_length = 0;
+	const char *folder = LLVMDIFileGetDirectory(file, &folder_length);
+
+	if (folder && folder_length && length > folder_length + 1 && !strncmp(name, folder, folder_length) &&
+	    name[folder_length] == '/') {
+		name += folder_length + 1;
+		length -= folder_length + 1;
+	}
 	snprintf(text, sizeof text, "%.*s", (int)length, name);
 	return note_text(text);
 }

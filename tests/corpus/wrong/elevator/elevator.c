@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Elevator, in MoTH's Table 2, PENELOPE's Table 1 and von Praun and Gross.
+ * Lifts look for floors where somebody waits and claim them; meanwhile more
+ * people come.
+ *
+ * What breaks: claim_up and claim_down check in one critical section that
+ * people wait and no lift is on its way, and set the flag in the next, so that
+ * two lifts go to the same floor. (This is the variant that MoTH was given; in
+ * the original the second critical section checks again.) That a lower floor
+ * may be pressed while idle goes on to the next one is intended.
+ *
+ * How it shows: exit status 1 if a lift comes to a floor that it claimed, and
+ * finds nobody.
+ *
+ * usage: elevator
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "../../stage.h"
+
+enum { LIFTS = 2, FLOORS = 8, PEOPLE = 20 };
+
+struct floor {
+	pthread_mutex_t lock;
+	int up_people, down_people;
+	bool up_flag, down_flag; /* a lift is on its way */
+};
+
+struct building {
+	pthread_mutex_t lock;
+	int served;
+	struct floor floor[FLOORS];
+};
+
+static struct building building = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void push_up(struct floor *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->up_people++;
+	pthread_mutex_unlock(&f->lock);
+}
+
+static void push_down(struct floor *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->down_people++;
+	pthread_mutex_unlock(&f->lock);
+}
+
+static bool check_up(struct floor *f)
+{
+	bool call;
+
+	pthread_mutex_lock(&f->lock);
+	call = f->up_people > 0 && !f->up_flag;
+	pthread_mutex_unlock(&f->lock);
+	return call;
+}
+
+static bool check_down(struct floor *f)
+{
+	bool call;
+
+	pthread_mutex_lock(&f->lock);
+	call = f->down_people > 0 && !f->down_flag;
+	pthread_mutex_unlock(&f->lock);
+	return call;
+}
+
+static bool claim_up(struct floor *f)
+{
+	if (!check_up(f))
+		return false;
+	MEET(LIFTS);
+	pthread_mutex_lock(&f->lock);
+	f->up_flag = true;
+	pthread_mutex_unlock(&f->lock);
+	MEET(LIFTS);
+	return true;
+}
+
+static bool claim_down(struct floor *f)
+{
+	if (!check_down(f))
+		return false;
+	pthread_mutex_lock(&f->lock);
+	f->down_flag = true;
+	pthread_mutex_unlock(&f->lock);
+	return true;
+}
+
+static int take_up(struct floor *f)
+{
+	int people;
+
+	pthread_mutex_lock(&f->lock);
+	people = f->up_people;
+	f->up_people = 0;
+	f->up_flag = false;
+	pthread_mutex_unlock(&f->lock);
+	return people;
+}
+
+static int take_down(struct floor *f)
+{
+	int people;
+
+	pthread_mutex_lock(&f->lock);
+	people = f->down_people;
+	f->down_people = 0;
+	f->down_flag = false;
+	pthread_mutex_unlock(&f->lock);
+	return people;
+}
+
+static void count_served(struct building *b, int people)
+{
+	pthread_mutex_lock(&b->lock);
+	b->served += people;
+	pthread_mutex_unlock(&b->lock);
+}
+
+static bool all_served(struct building *b)
+{
+	bool all;
+
+	pthread_mutex_lock(&b->lock);
+	all = b->served == PEOPLE;
+	pthread_mutex_unlock(&b->lock);
+	return all;
+}
+
+static void *lift(void *in_vain)
+{
+	int people;
+
+	AWAIT(1);
+	while (!all_served(&building)) {
+		for (int i = 0; i < FLOORS; i++) {
+			if (claim_up(&building.floor[i]))
+				people = take_up(&building.floor[i]);
+			else if (claim_down(&building.floor[i]))
+				people = take_down(&building.floor[i]);
+			else
+				continue;
+			*(int *)in_vain += people == 0;
+			count_served(&building, people);
+		}
+		sched_yield();
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[LIFTS];
+	int in_vain[LIFTS] = {0}, sum = 0;
+
+	for (int i = 0; i < FLOORS; i++)
+		pthread_mutex_init(&building.floor[i].lock, NULL);
+	for (int i = 0; i < LIFTS; i++)
+		if (pthread_create(&threads[i], NULL, lift, &in_vain[i]))
+			return 2;
+	for (int i = 0; i < PEOPLE; i++) {
+		if (i % 3)
+			push_up(&building.floor[i * 5 % FLOORS]);
+		else
+			push_down(&building.floor[i * 5 % FLOORS]);
+	}
+	PASS();
+	for (int i = 0; i < LIFTS; i++) {
+		pthread_join(threads[i], NULL);
+		sum += in_vain[i];
+	}
+	printf("%d ways in vain\n", sum);
+	return sum != 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * MergeSortBug, of the ConTest programs in Marathon's Table 1. A merge sort
+ * over a global array with a second one to merge through, as many threads as a
+ * global number allows, and no locks.
+ *
+ * What breaks: take_thread tests and decrements the number of threads that may
+ * still be started as if it were alone.
+ *
+ * How it shows: exit status 1 if more threads were started than allowed, or
+ * the array is not sorted.
+ *
+ * usage: merge_sort_bug [THREADS]
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../stage.h"
+
+enum { SIZE = 64 };
+
+struct part {
+	int from, to, depth;
+};
+
+static int array[SIZE], merged[SIZE];
+static int max_threads = 2;
+static atomic_int started;
+
+static bool take_thread(int depth)
+{
+	int left = max_threads;
+
+	if (left <= 0)
+		return false;
+	MEET_IF(depth == 1, 2);
+	max_threads = left - 1;
+	started++;
+	return true;
+}
+
+static void merge(int from, int middle, int to)
+{
+	int left = from, right = middle;
+
+	for (int i = from; i < to; i++)
+		if (right == to || (left < middle && array[left] <= array[right]))
+			merged[i] = array[left++];
+		else
+			merged[i] = array[right++];
+	memcpy(array + from, merged + from, (to - from) * sizeof(*array));
+}
+
+static void *sort(void *argument)
+{
+	struct part *part = argument;
+	int middle = (part->from + part->to) / 2;
+	struct part left = {part->from, middle, part->depth + 1};
+	struct part right = {middle, part->to, part->depth + 1};
+	pthread_t thread;
+
+	if (part->to - part->from < 2)
+		return NULL;
+	if (take_thread(part->depth)) {
+		if (pthread_create(&thread, NULL, sort, &left))
+			abort();
+		sort(&right);
+		pthread_join(thread, NULL);
+	} else {
+		sort(&left);
+		sort(&right);
+	}
+	merge(part->from, middle, part->to);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct part all = {0, SIZE, 0};
+	int allowed, wrong = 0;
+
+	if (argc > 1)
+		max_threads = atoi(argv[1]);
+	allowed = max_threads;
+	for (int i = 0; i < SIZE; i++)
+		array[i] = i * 37 % SIZE;
+	sort(&all);
+	for (int i = 1; i < SIZE; i++)
+		wrong += array[i - 1] > array[i];
+	printf("%d of %d threads, %d neighbours out of order\n", started, allowed, wrong);
+	return wrong || started > allowed;
+}
