@@ -239,23 +239,29 @@ static void put(const struct schedule *s, FILE *file)
 	fprintf(file, "then %s\n", s->end == SCHEDULE_FREE ? "free" : "serial");
 }
 
+int schedule_put(const struct schedule *s, const char *path, struct err *err)
+{
+	FILE *file = fopen(path, "we");
+	int failed;
+
+	if (!file)
+		return err_set(err, "%s: cannot be written: %s", path, strerror(errno));
+	put(s, file);
+	failed = ferror(file);
+	if (fclose(file) || failed)
+		return err_set(err, "%s: cannot be written: %s", path, strerror(errno ? errno : EIO));
+	return 0;
+}
+
 int schedule_write(const struct schedule *s, const char *path, struct err *err)
 {
 	char *name = mem_textf("%s.%d.new", path, (int)getpid());
-	FILE *file = fopen(name, "we");
-	int failed = 0;
+	int failed = schedule_put(s, name, err);
 
-	if (!file) {
+	if (!failed && rename(name, path) < 0)
 		failed = err_set(err, "%s: cannot be written: %s", path, strerror(errno));
-	} else {
-		put(s, file);
-		failed = ferror(file);
-		if (fclose(file) || failed || rename(name, path) < 0) {
-			failed = err_set(err, "%s: cannot be written: %s", path,
-					 strerror(errno ? errno : EIO));
-			unlink(name);
-		}
-	}
+	if (failed)
+		unlink(name);
 	free(name);
 	return failed;
 }

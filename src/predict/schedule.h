@@ -72,5 +72,7 @@ struct schedule *schedule_read(const char *path, struct err *err);
 struct schedule *schedule_parse(const char *text, size_t length, const char *path, struct err *err);
 /* Over an old file of this name, or not at all. -1 with err set. */
 int schedule_write(const struct schedule *schedule, const char *path, struct err *err);
+/* Into whatever is there under this name. */
+int schedule_put(const struct schedule *schedule, const char *path, struct err *err);
 
 #endif

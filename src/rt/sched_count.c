@@ -159,6 +159,7 @@ INLINE void event(struct sched_thread *me, const void *object, const struct atom
 		  uint64_t count)
 {
 	sched_entry(me)->events = me->events += count;
+	sched.report->events += count;
 	sched.progress++;
 	me->last_object = object;
 	me->last_site = site;

@@ -34,7 +34,7 @@ static struct {
 		uint64_t events;
 	} *steps;
 	uint64_t step_count, next;
-	uint64_t *sites; /* a bit for each */
+	uint64_t *sites; /* a bit for each that strategies need not look at */
 	uint64_t site_limit;
 	uint64_t total;
 	bool has_sites;
@@ -137,7 +137,7 @@ static void read_line(const char *at, const char *end)
 		sched.frees = word(&at, end, "free");
 	} else if (word(&at, end, "events")) {
 		sched.counts_all = !word(&at, end, "first");
-	} else if (word(&at, end, "site")) {
+	} else if (word(&at, end, "skip")) {
 		uint64_t site = number(&at, end);
 
 		plan.has_sites = true;
@@ -261,7 +261,7 @@ bool sched_plan_read(void)
 
 bool sched_plan_site(uint64_t site)
 {
-	return !plan.has_sites || (site / 64 < plan.site_limit && plan.sites[site / 64] >> site % 64 & 1);
+	return !plan.has_sites || site / 64 >= plan.site_limit || !(plan.sites[site / 64] >> site % 64 & 1);
 }
 
 bool sched_plan_ops(void)
