@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "analysis/foretell.h"
+
+#include "analysis/named.h"
+#include "predict/load.h"
+#include "predict/schedule.h"
+#include "predict/synth.h"
+#include "trace/stats.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Places that are told as findings; more nobody reads. */
+#define PLACES_LIMIT 20000
+
+struct foretold {
+	struct trace *trace;
+	const struct foretell_options *options;
+	struct finding_list *list;
+	struct foretell_stats *stats;
+	struct history history;
+	struct predict predict;
+	struct named named;
+	uint32_t *order;    /* predictions: one of each place, then the next of each */
+	uint32_t *findings; /* by prediction: index in the list */
+	struct map places;  /* to the first prediction, plus one */
+};
+
+struct rank {
+	uint32_t prediction, turn, seen;
+};
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->seen != y->seen)
+		return (x->seen > y->seen) - (x->seen < y->seen);
+	if (x->turn != y->turn)
+		return (x->turn > y->turn) - (x->turn < y->turn);
+	return (x->prediction > y->prediction) - (x->prediction < y->prediction);
+}
+
+/* What the run already showed comes last, whatever its place. */
+static void put_in_order(struct foretold *f)
+{
+	uint32_t count = f->predict.count;
+	struct rank *ranks = mem_zalloc(count + 1ull, sizeof(*ranks));
+	struct map turns = {0};
+
+	f->order = mem_zalloc(count + 1ull, sizeof(*f->order));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct prediction *p = &f->predict.predictions[i];
+		uint32_t turn = map_get(&turns, p->places);
+
+		map_set(&turns, p->places, turn + 1);
+		ranks[i] = (struct rank){i, turn, p->seen};
+	}
+	qsort(ranks, count, sizeof(*ranks), by_turn);
+	for (uint32_t i = 0; i < count; i++)
+		f->order[i] = ranks[i].prediction;
+	map_release(&turns);
+	free(ranks);
+}
+
+/* The first prediction of each place is told; the others are counted. */
+static int tell(struct foretold *f, struct err *err)
+{
+	uint32_t *first = mem_zalloc(f->predict.count + 1ull, sizeof(*first)), count = 0;
+	struct map ids = {0};
+	int result;
+
+	for (uint32_t i = 0; i < f->predict.count; i++) {
+		const struct prediction *p = &f->predict.predictions[f->order[i]];
+
+		if (map_get(&f->places, p->places) || count == PLACES_LIMIT)
+			continue;
+		map_set(&f->places, p->places, f->order[i] + 1);
+		first[count++] = f->order[i];
+	}
+	result = named_find(&f->named, &f->options->model, first, count, err);
+	f->findings = mem_zalloc(f->predict.count + 1ull, sizeof(*f->findings));
+	for (uint32_t i = 0; !result && i < count; i++) {
+		struct finding *new = finding_add(f->list);
+		uint32_t known;
+
+		named_tell(&f->named, &f->predict.predictions[first[i]], new);
+		uint64_t id = strtoull(new->id + 2, NULL, 16) + 1;
+
+		known = map_get(&ids, id);
+		if (known) /* other places of the same units */
+			f->list->finding_count--;
+		else
+			map_set(&ids, id, known = f->list->finding_count);
+		f->findings[first[i]] = known - 1;
+		f->list->findings[known - 1].seen = 0;
+	}
+	for (uint32_t i = 0; !result && i < f->predict.count; i++) {
+		uint32_t representative = map_get(&f->places, f->predict.predictions[i].places);
+
+		if (!representative)
+			continue;
+		f->findings[i] = f->findings[representative - 1];
+		f->list->findings[f->findings[i]].seen++;
+	}
+	map_release(&ids);
+	free(first);
+	return result;
+}
+
+static int write_schedule(struct foretold *f, uint32_t index, const struct synth_schedule *made,
+			  uint32_t number, struct err *err)
+{
+	const struct prediction *p = &f->predict.predictions[index];
+	struct finding *finding = &f->list->findings[f->findings[index]];
+	struct schedule *s = schedule_of_trace(f->trace);
+	char *path = mem_textf("%s/%04u-%s.schedule", f->options->folder, number, finding->id);
+	char pattern[64];
+	int result;
+
+	s->end = SCHEDULE_SERIAL;
+	free(s->strategy);
+	s->strategy = mem_text("predicted");
+	free(s->verdict);
+	predict_pattern_text(&f->predict, p, pattern);
+	s->verdict = mem_textf("%s %s", pattern, finding->title);
+	for (uint32_t i = 0; i < made->count; i++) {
+		uint32_t event = made->steps[i].limit - 1;
+		char *note = NULL;
+
+		for (uint32_t k = 0; k < p->access_count; k++)
+			if (p->accesses[k] == event)
+				note = named_note(&f->named, event, p->variables[k]);
+		schedule_add(s, trace_thread_name(f->trace, made->steps[i].thread),
+			     f->history.events[event].number, note);
+		free(note);
+	}
+	result = schedule_write(s, path, err);
+	if (!result) {
+		f->stats->schedules++;
+		f->stats->schedule_switches += s->step_count;
+		if (!finding->schedule)
+			finding->schedule = finding_text(f->list, path);
+	}
+	schedule_free(s);
+	free(path);
+	return result;
+}
+
+static int write_schedules(struct foretold *f, struct err *err)
+{
+	struct synth synth;
+	uint32_t written = 0;
+	int result = 0;
+
+	if (mkdir(f->options->folder, 0777) < 0 && errno != EEXIST)
+		return err_set(err, "cannot make the folder %s: %s", f->options->folder, strerror(errno));
+	synth_init(&synth, &f->predict);
+	for (uint32_t i = 0; !result && i < f->predict.count && written < f->options->schedules; i++) {
+		struct synth_schedule made;
+
+		if (!map_get(&f->places, f->predict.predictions[f->order[i]].places))
+			continue;
+		if (synth_build(&synth, &f->predict.predictions[f->order[i]], &made))
+			result = write_schedule(f, f->order[i], &made, ++written, err);
+		else
+			f->predict.counts.impossible[ORDER_SCHEDULE]++;
+		synth_schedule_release(&made);
+	}
+	synth_release(&synth);
+	return result;
+}
+
+static void add_blind_spots(const struct trace *trace, struct finding_list *list)
+{
+	char *text = NULL, *rest, *line;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return;
+	stats_blind_spots(trace, "", out);
+	fclose(out);
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		if (*line)
+			finding_add_blind_spot(list, line);
+	free(text);
+}
+
+static void add_counts(struct foretold *f)
+{
+	struct foretell_stats *s = f->stats;
+	struct finding_list *list = f->list;
+
+	s->predicted = f->predict.count;
+	s->seen = f->predict.counts.seen;
+	s->counts = f->predict.counts;
+	finding_add_count(list, "events", (double)s->events);
+	finding_add_count(list, "threads", s->threads);
+	finding_add_count(list, "entities", s->variables);
+	finding_add_count(list, "shared entities", s->shared);
+	finding_add_count(list, "locks", s->locks);
+	finding_add_count(list, "context switches", (double)s->switches);
+	finding_add_count(list, "predicted", (double)s->predicted);
+	finding_add_count(list, "already seen", (double)s->seen);
+	finding_add_count(list, "over one variable", (double)s->counts.by_kind[PREDICT_SINGLE]);
+	finding_add_count(list, "over two variables",
+			  (double)(s->counts.by_kind[PREDICT_NESTED] + s->counts.by_kind[PREDICT_CROSSED]));
+	finding_add_count(list, "of three units or more", (double)s->counts.by_kind[PREDICT_CYCLE]);
+	finding_add_count(list, "inside one update", (double)s->counts.inside);
+	for (unsigned r = 0; r < ORDER_REASON_COUNT; r++)
+		if (s->counts.impossible[r])
+			finding_add_count(list,
+					  finding_textf(list, "impossible because of %s",
+							order_reason_text((enum order_reason)r)),
+					  (double)s->counts.impossible[r]);
+	if (s->counts.skipped)
+		finding_add_count(list, "combinations not looked at", (double)s->counts.skipped);
+	if (f->options->folder) {
+		finding_add_count(list, "schedules", (double)s->schedules);
+		finding_add_count(list, "context switches in schedules", (double)s->schedule_switches);
+	}
+}
+
+int foretell(struct trace *trace, const struct foretell_options *options, struct finding_list *list,
+	     struct foretell_stats *stats, struct err *err)
+{
+	struct foretold f = {.trace = trace, .options = options, .list = list, .stats = stats};
+	struct load_stats loaded;
+	struct err load_err = {""};
+	/* What stands before the damage is true all the same. */
+	int damaged = load_history(trace, &options->model, &f.history, &loaded, &load_err), result;
+
+	*stats = (struct foretell_stats){.events = loaded.events,
+					 .switches = f.history.switches,
+					 .threads = loaded.threads,
+					 .variables = f.history.variable_count,
+					 .shared = f.history.shared_variables,
+					 .locks = f.history.lock_count};
+	add_blind_spots(trace, list);
+	predict_init(&f.predict, &f.history, &options->predict);
+	predict_run(&f.predict);
+	f.named = (struct named){.trace = trace, .predict = &f.predict, .list = list};
+	put_in_order(&f);
+	result = tell(&f, err);
+	if (!result && options->folder)
+		result = write_schedules(&f, err);
+	add_counts(&f);
+	named_release(&f.named);
+	map_release(&f.places);
+	free(f.order);
+	free(f.findings);
+	predict_release(&f.predict);
+	history_release(&f.history);
+	if (damaged)
+		*err = load_err;
+	return damaged ? damaged : result;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * PENELOPE: which violations does a recorded run make possible? A trace goes in;
+ * findings and, where they are wanted, schedules that lead to them come out.
+ *
+ * Predictions at the same program places are one finding, and a finding has the
+ * schedule of the first of them. All predictions can be scheduled: first one of
+ * each place, then the next of each, so that whoever tries only a few of them
+ * has tried as many places as possible.
+ */
+#ifndef ATOMSAN_ANALYSIS_FORETELL_H
+#define ATOMSAN_ANALYSIS_FORETELL_H
+
+#include "finding/finding.h"
+#include "model/model.h"
+#include "predict/predict.h"
+
+struct foretell_options {
+	struct model_options model;
+	struct predict_options predict;
+	const char *folder; /* schedules are written here; NULL: nowhere */
+	uint32_t schedules; /* at most */
+};
+
+/* What PENELOPE's table has to say of a run. */
+struct foretell_stats {
+	uint64_t events, switches;
+	uint32_t threads, variables, shared, locks;
+	uint64_t predicted, seen, schedules, schedule_switches;
+	struct predict_counts counts;
+};
+
+/* Adds findings and counts to the list. -1 with err set if the trace is damaged or a schedule cannot be
+ * written. */
+int foretell(struct trace *trace, const struct foretell_options *options, struct finding_list *list,
+	     struct foretell_stats *stats, struct err *err);
+
+#endif

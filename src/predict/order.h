@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What must come before what, locks aside. The paper's order comes from
+ * creating and joining threads and from barriers; it is called `basic`. The
+ * order called `whole` has every edge that can be proved from the rest of the
+ * synchronisation:
+ *
+ *   semaphores  The n-th wait of a thread needs n posts (less the initial value
+ *               and the thread's own earlier posts). As many of them must be
+ *               p's as all the others together cannot make: so p's k-th post
+ *               comes first. With one poster that is the whole truth.
+ *   conditions  The n-th wake of a thread needs n signals or broadcasts of
+ *               others, each after the wait that it ends; counted alike. (A
+ *               wake without a signal is possible in theory; the run had none.)
+ *   once        Who found the work done comes after who did it.
+ *
+ * Also kept: how many tokens of each semaphore a thread has taken, which rules
+ * out points that more threads would have to be at than there are tokens.
+ */
+#ifndef ATOMSAN_PREDICT_ORDER_H
+#define ATOMSAN_PREDICT_ORDER_H
+
+#include "base/map.h"
+#include "predict/history.h"
+#include "predict/vclock.h"
+
+/* Why something is impossible. The text ends the sentence "impossible because of ...". */
+#define ORDER_REASONS(X)                            \
+	X(CREATE, "creation of threads")            \
+	X(JOIN, "joining of threads")               \
+	X(BARRIER, "barriers")                      \
+	X(SEMAPHORE, "semaphores")                  \
+	X(CONDITION, "conditions")                  \
+	X(ONCE, "once-only initialisation")         \
+	X(TOKENS, "semaphores without tokens left") \
+	X(LOCKS, "locks together with the order")   \
+	X(SCHEDULE, "threads that others wait for")
+
+enum order_reason {
+#define X(name, text) ORDER_##name,
+	ORDER_REASONS(X)
+#undef X
+		ORDER_REASON_COUNT
+};
+
+struct order_edge {
+	uint32_t from, from_event, to, to_event;
+	uint32_t reason;
+};
+
+/* Waits and posts of one thread at one semaphore. */
+struct order_tokens {
+	uint32_t semaphore, thread;
+	uint32_t *events;
+	int32_t *balance; /* posts less waits, after the event */
+	uint32_t count, room;
+	int32_t most; /* the highest balance there is, 0 before the first event */
+};
+
+struct order {
+	const struct history *history;
+	struct vclock basic, whole;
+	bool same;                /* there is nothing but the basic edges: `whole` is not used */
+	struct order_edge *edges; /* by to_event */
+	uint32_t edge_count, edge_room;
+	struct order_tokens *tokens;
+	uint32_t token_count, token_room;
+	struct map token_index; /* semaphore and thread to index plus one */
+};
+
+void order_build(struct order *o, const struct history *history);
+void order_release(struct order *o);
+
+static inline const struct vclock *order_whole(const struct order *o)
+{
+	return o->same ? &o->basic : &o->whole;
+}
+
+/* How far `other` must have come before `thread` comes to the limit. */
+static inline uint32_t order_needs(const struct order *o, uint32_t thread, uint32_t limit, uint32_t other)
+{
+	return vclock_needs(order_whole(o), thread, limit, other);
+}
+
+/* Events at which segments end: what two events of a thread in one segment need, and what needs them
+ * does not differ. */
+bool order_ends_segment(const struct history_event *e);
+
+/* Why `other` must have come to the limit `need` before `thread` comes to `limit`. */
+enum order_reason order_explain(const struct order *o, uint32_t thread, uint32_t limit, uint32_t other,
+				uint32_t need);
+
+/* Could the threads be at these limits at once as far as semaphores go, whatever the others do? */
+bool order_tokens_suffice(const struct order *o, const uint32_t *threads, const uint32_t *limits,
+			  uint32_t count);
+
+const char *order_reason_text(enum order_reason reason);
+
+#endif
