@@ -7,6 +7,7 @@
 
 /* In alphabetical order (strcmp), for the search. */
 static const struct known table[] = {
+	{"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", KNOWN_WAIT_CXX, 1, 0, 0},
 	{"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
 	 KNOWN_CREATE_CXX, 1, -1, 0},
 	{"_ZNSt6thread4joinEv", KNOWN_JOIN, 0, 0, 0},

@@ -23,7 +23,8 @@ enum known_kind {
 	KNOWN_TRY,
 	KNOWN_TRY_SHARED,
 	KNOWN_UNLOCK,
-	KNOWN_WAIT,  /* gives the lock back, and takes it again */
+	KNOWN_WAIT,     /* gives the lock back, and takes it again */
+	KNOWN_WAIT_CXX, /* the argument is a guard that points to the lock */
 	KNOWN_QUIET, /* keeps no pointer, and nothing depends on what it does */
 };
 

@@ -91,8 +91,7 @@ struct region {
 
 struct held {
 	uint32_t lock;
-	bool shared;
-	uint8_t region_count;
+	uint8_t shared, depth, region_count, pad;
 	uint32_t regions[STATE_REGIONS]; /* it is one of these; in order */
 };
 
@@ -119,31 +118,11 @@ struct variable {
 	uint32_t node; /* of the shape graph */
 	const char *name; /* "account.balance", "counter" */
 	const char *set;  /* "account", "globals of bank.c" */
-	uint32_t set_number;
-	bool shared;  /* several threads may reach it, and one of them writes while others run */
-	bool is_lock; /* part of a lock or other primitive */
-	bool atomic;  /* accessed by atomic operations */
+	uint32_t next;    /* of the same node, or 0 */
+	bool shared;      /* several threads may reach it, and one of them writes while others run */
+	bool atomic;      /* accessed by atomic operations */
 	struct vec_u32 reads, writes; /* accesses */
 };
-
-struct access {
-	uint32_t inst;
-	uint32_t variable;
-	bool write;
-	bool fresh;   /* to an object that nobody else has seen yet */
-	bool quiet;   /* nobody else runs, in any thread that does it */
-	uint32_t contexts_first, context_count; /* in contexts.locks */
-};
-
-struct accesses {
-	VEC(struct variable) variables; /* from 1 */
-	VEC(struct access) at;          /* from 1 */
-	uint32_t *first; /* by instruction: its first access, 0 if none; they lie side by side */
-	VEC(const char *) sets; /* from 1; of set_number */
-	bool *node_shared;      /* by node: reachable from a global or a thread's argument */
-};
-
-/* ---- context.c ---- */
 
 /* One way in which an access happens: the thread, and the locks that it holds, also from callers. */
 struct access_context {
@@ -151,17 +130,36 @@ struct access_context {
 	uint32_t lockset;
 };
 
+struct access {
+	uint32_t inst;
+	uint32_t variable;
+	bool write;
+	bool fresh; /* to an object that nobody else has seen yet */
+	bool whole; /* to the whole struct, of which the variable is a member */
+	bool quiet; /* nobody else runs then */
+	VEC(struct access_context) contexts;
+};
+
+struct accesses {
+	VEC(struct variable) variables; /* from 1 */
+	VEC(struct access) at;          /* from 1 */
+	uint32_t *first; /* by instruction: its first access, 0 if none; they lie side by side */
+	uint32_t nodes;  /* the two below have so many entries */
+	bool *node_shared; /* by node: reachable from a global or a thread's argument */
+	bool *node_own;    /* by node: each thread's own argument */
+};
+
+/* ---- context.c ---- */
+
 struct lockset {
 	uint32_t count;
-	uint32_t locks[STATE_LOCKS];  /* in order */
-	bool shared[STATE_LOCKS];
+	uint32_t locks[STATE_LOCKS]; /* in order */
+	uint32_t shared;             /* bit i: the i-th is a reader's lock */
 };
 
 struct contexts {
 	VEC(struct lockset) locksets; /* 0: none */
-	VEC(struct access_context) of_accesses;
-	/* Entry locks of a function, met over its contexts: what is always held. */
-	uint32_t *always; /* by function, a lockset; UINT32_MAX if it is never run */
+	uint32_t *always; /* by function: locks held whenever it is called; UINT32_MAX if it never is */
 	uint32_t capped;  /* functions with too many contexts */
 };
 
@@ -171,8 +169,6 @@ struct flows;
 struct views;
 
 struct lint_options {
-	double threshold; /* findings below are left out */
-	bool progress;    /* say what is being done, on standard error */
 	void (*step)(const char *what); /* called as parts begin, or NULL */
 };
 
@@ -190,6 +186,10 @@ struct lint {
 	struct lint_options options;
 	VEC(char *) texts; /* owned */
 };
+
+/* program and options are set; fills in the rest. */
+void lint_run(struct lint *lint);
+void lint_release(struct lint *lint);
 
 const char *lint_text(struct lint *lint, char *text); /* keeps it, and gives it back */
 uint32_t lint_block(const struct lint *lint, uint32_t inst); /* number of its block in its function */
@@ -209,15 +209,23 @@ void region_build(struct lint *lint);
 void region_release(struct regions *regions);
 const struct lock_state *region_state(const struct lint *lint, uint32_t inst);
 
+/* What several threads can reach; first, for regions ask it. */
+void access_reach(struct lint *lint);
 void access_build(struct lint *lint);
-void access_share(struct lint *lint);
+void access_share(struct lint *lint); /* after contexts are known */
 void access_release(struct lint *lint);
+bool access_node_shared(const struct lint *lint, uint32_t node);
+/* Accesses of an instruction: *count of them side by side. */
+const struct access *access_at(const struct lint *lint, uint32_t inst, uint32_t *count);
 
 void context_build(struct lint *lint);
 void context_release(struct lint *lint);
-/* May the write happen between two moments of a thread, while it holds these locks throughout? Returns the
- * thread that writes plus one, or 0. */
-uint32_t context_interferes(const struct lint *lint, const struct access *write, uint64_t threads,
-			    const uint32_t *locks, uint32_t lock_count);
+uint32_t context_lockset(struct lint *lint, const struct lockset *set); /* its number */
+/* The locks of an entry lockset and of what is held at an instruction, together. */
+struct lockset context_at(const struct lint *lint, uint32_t entry, uint32_t inst);
+/* May the access happen while a thread is at the instruction and holds these locks throughout? Returns the
+ * other thread plus one, or 0. */
+uint32_t context_interferes(const struct lint *lint, const struct access *other, uint32_t thread,
+			    uint32_t inst, const struct lockset *held);
 
 #endif

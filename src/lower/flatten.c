@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lint/known.h"
 #include "lower/lower.h"
 #include "pass/pass.h"
 
@@ -171,6 +172,21 @@ static LLVMValueRef real_callee(LLVMValueRef call)
 	return callee;
 }
 
+/* The member or variable that is the lock. */
+static uint32_t note_of_lock(LLVMValueRef call, const struct known *known)
+{
+	struct note note = {"", "", "", 0, ATOMSAN_SITE_MEMBER};
+
+	if (!known || known->kind < KNOWN_LOCK || known->kind > KNOWN_WAIT ||
+	    known->a >= (int)LLVMGetNumArgOperands(call))
+		return 0;
+	describe_again(call, LLVMGetOperand(call, (unsigned)known->a), NULL, 0, &note);
+	struct program_note entry = {table_text(note.type), table_text(note.member), table_text(note.base),
+				     note.base_kind, note.flags};
+
+	return table_notes(&entry);
+}
+
 /* False if the call means nothing here. */
 static bool flatten_intrinsic(LLVMValueRef i, const char *name, struct program_inst *inst)
 {
@@ -230,6 +246,8 @@ static bool flatten_call(LLVMValueRef i, struct program_inst *inst)
 	inst->size = type_text(LLVMGetCalledFunctionType(i));
 	if (callee && LLVMIsAFunction(callee))
 		inst->callee = flatten_function(callee);
+	if (inst->callee && LLVMIsDeclaration(callee))
+		inst->read = note_of_lock(i, known_find(LLVMGetValueName2(callee, &length)));
 	uint32_t target = inst->callee ? 0 : callee ? value_of(callee) : 0;
 
 	all_operands(inst, i, count);
