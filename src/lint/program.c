@@ -111,7 +111,7 @@ static bool fits(const struct program *p)
 	for (uint32_t i = 0; i < p->blocks_count; i++) {
 		const struct program_block *b = &p->blocks[i];
 
-		if (b->function >= p->functions_count || !range(b->inst, b->inst_count, p->insts_count) ||
+		if ((i && !b->inst_count) || b->function >= p->functions_count || !range(b->inst, b->inst_count, p->insts_count) ||
 		    !range(b->edge, b->edge_count, p->edges_count))
 			return false;
 	}

@@ -175,7 +175,7 @@ static LLVMValueRef real_callee(LLVMValueRef call)
 /* The member or variable that is the lock. */
 static uint32_t note_of_lock(LLVMValueRef call, const struct known *known)
 {
-	struct note note = {"", "", "", 0, ATOMSAN_SITE_MEMBER};
+	struct note note = {.type = "", .member = "", .base = "", .flags = ATOMSAN_SITE_MEMBER};
 
 	if (!known || known->kind < KNOWN_LOCK || known->kind > KNOWN_WAIT ||
 	    known->a >= (int)LLVMGetNumArgOperands(call))
