@@ -166,6 +166,7 @@ static int run(int argc, char **argv)
 	lint.options.step = shown ? show_step : NULL;
 	lint_run(&lint);
 	stale_judge(&lint, &verdicts);
+	race_judge(&lint, &verdicts);
 	end_steps(shown);
 	list = finding_list_new("lint");
 	list->program = finding_text(list, argv[first]);

@@ -145,6 +145,7 @@ void callgraph_build(struct lint *lint)
 	collect(lint);
 	index_edges(lint);
 	components(lint);
+	lint->below = mem_zalloc(lint->program.functions_count, sizeof(*lint->below));
 }
 
 void callgraph_release(struct callgraph *c)
@@ -170,4 +171,32 @@ const struct call_edge *callgraph_at(const struct callgraph *c, uint32_t inst, u
 	while (first - 1 + *count < c->edge_count && c->edges[first - 1 + *count].inst == inst)
 		(*count)++;
 	return &c->edges[first - 1];
+}
+
+bool callgraph_below(const struct lint *lint, uint32_t from, uint32_t to)
+{
+	const struct callgraph *c = &lint->calls;
+	uint64_t *bits = lint->below[from];
+
+	if (!bits) {
+		struct vec_u32 waiting = {0};
+
+		bits = lint->below[from] = mem_zalloc(lint->program.functions_count / 64 + 1, sizeof(*bits));
+		bits[from / 64] |= 1ull << (from % 64);
+		vec_push(&waiting, from);
+		while (waiting.count) {
+			uint32_t f = waiting.at[--waiting.count];
+
+			for (uint32_t e = c->first[f]; e < c->first[f + 1]; e++) {
+				uint32_t g = c->edges[e].callee;
+
+				if (bits[g / 64] >> (g % 64) & 1)
+					continue;
+				bits[g / 64] |= 1ull << (g % 64);
+				vec_push(&waiting, g);
+			}
+		}
+		vec_free(&waiting);
+	}
+	return bits[to / 64] >> (to % 64) & 1;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lint/flow.h"
+#include "lint/view.h"
 
 const char *lint_text(struct lint *lint, char *text)
 {
@@ -77,10 +78,13 @@ void lint_run(struct lint *lint)
 	access_share(lint);
 	say(lint, "values");
 	flow_build(lint);
+	say(lint, "views");
+	view_build(lint);
 }
 
 void lint_release(struct lint *lint)
 {
+	view_release(lint);
 	flow_release(lint);
 	context_release(lint);
 	access_release(lint);
@@ -90,6 +94,9 @@ void lint_release(struct lint *lint)
 	pointsto_release(&lint->pt);
 	for (uint32_t f = 0; lint->cfgs && f < lint->program.functions_count; f++)
 		cfg_release(&lint->cfgs[f]);
+	for (uint32_t f = 0; lint->below && f < lint->program.functions_count; f++)
+		free(lint->below[f]);
+	free(lint->below);
 	free(lint->cfgs);
 	for (uint32_t i = 0; i < lint->texts.count; i++)
 		free(lint->texts.at[i]);

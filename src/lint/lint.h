@@ -184,6 +184,7 @@ struct lint {
 	struct flows *flows;
 	struct views *views;
 	struct lint_options options;
+	uint64_t **below; /* by function: bits of the functions that it calls, directly or not; made when asked */
 	VEC(char *) texts; /* owned */
 };
 
@@ -196,6 +197,8 @@ uint32_t lint_block(const struct lint *lint, uint32_t inst); /* number of its bl
 
 void callgraph_build(struct lint *lint);
 void callgraph_release(struct callgraph *calls);
+/* Is the one called by the other, directly or not, or the same? */
+bool callgraph_below(const struct lint *lint, uint32_t from, uint32_t to);
 /* Edges that begin at a call; *count of them. */
 const struct call_edge *callgraph_at(const struct callgraph *calls, uint32_t inst, uint32_t *count);
 

@@ -53,22 +53,12 @@ static struct finding_place function_place(struct lint *lint, struct finding_lis
 
 /* ---- groups ---- */
 
-static bool calls(const struct lint *lint, uint32_t from, uint32_t to, int depth)
-{
-	if (from == to)
-		return true;
-	for (uint32_t e = lint->calls.first[from]; depth < 4 && e < lint->calls.first[from + 1]; e++)
-		if (calls(lint, lint->calls.edges[e].callee, to, depth + 1))
-			return true;
-	return false;
-}
-
 /* The function whose work the interfering access is. */
 static uint32_t other_function(const struct lint *lint, const struct verdict *v)
 {
 	uint32_t f = program_function_of(&lint->program, access_number(lint, v->other)->inst);
 
-	return calls(lint, v->function, f, 0) ? v->function : f;
+	return callgraph_below(lint, v->function, f) ? v->function : f;
 }
 
 static struct group *group_of(struct lint *lint, struct group **groups, uint32_t *count,

@@ -13,6 +13,7 @@
  * all in weigh().
  */
 #include "lint/flow.h"
+#include "lint/pair.h"
 #include "lint/verdict.h"
 
 /* Does some region of another moment access both, writing the first? Then they belong together. */
@@ -93,68 +94,12 @@ static bool is_taken(const struct lint *lint, uint32_t access, bool *by_index)
 	return *by_index || written_along(lint, access);
 }
 
-/* Locks that the function holds throughout, from one instruction to the other. */
-static struct lockset held_throughout(const struct lint *lint, const struct flow_edge *e)
-{
-	const struct lock_state *x = region_state(lint, e->from.via), *y = region_state(lint, e->to.via);
-	uint32_t always = lint->contexts.always[e->function];
-	struct lockset held = {0};
-
-	if (always != UINT32_MAX)
-		for (uint32_t i = 0; i < lint->contexts.locksets.at[always].count; i++) {
-			uint32_t lock = lint->contexts.locksets.at[always].locks[i];
-			bool lost = false;
-
-			for (uint32_t n = 0; n < x->given_up_count; n++)
-				lost |= x->given_up[n] == lock;
-			for (uint32_t n = 0; n < y->given_up_count; n++)
-				lost |= y->given_up[n] == lock;
-			if (!lost && held.count < STATE_LOCKS)
-				held.locks[held.count++] = lock;
-		}
-	if (e->around)
-		return held;
-	for (uint32_t i = 0; i < x->held_count; i++)
-		for (uint32_t n = 0; n < y->held_count; n++) {
-			bool same = x->held[i].lock == y->held[n].lock;
-
-			/* The second may lie in a later region of the same lock, behind a wait. */
-			for (uint32_t r = 0; same && r < y->held[n].region_count; r++) {
-				bool found = false;
-
-				for (uint32_t q = 0; q < x->held[i].region_count; q++)
-					found |= x->held[i].regions[q] == y->held[n].regions[r];
-				same = found;
-			}
-			if (same && held.count < STATE_LOCKS) {
-				held.shared |= (uint32_t)(x->held[i].shared || y->held[n].shared)
-					       << held.count;
-				held.locks[held.count++] = x->held[i].lock;
-			}
-		}
-	return held;
-}
-
-static bool in_scope(const struct lint *lint, uint32_t inst, uint32_t function, int depth)
-{
-	uint32_t f = program_function_of(&lint->program, inst);
-
-	if (f == function)
-		return true;
-	if (depth > 3)
-		return false;
-	for (uint32_t e = lint->calls.first[function]; e < lint->calls.first[function + 1]; e++)
-		if (lint->calls.edges[e].callee == f || in_scope(lint, inst, lint->calls.edges[e].callee, depth + 1))
-			return true;
-	return false;
-}
-
 /* The write that makes the value stale; one by the same function in another thread tells most. */
 static uint32_t find_writer(const struct lint *lint, const struct flow_edge *e, struct verdict *v)
 {
 	const struct access *read = &lint->accesses.at.at[e->from.access];
 	const struct variable *x = &lint->accesses.variables.at[read->variable];
-	struct lockset held = held_throughout(lint, e);
+	struct lockset held = pair_held(lint, e->function, e->from.via, e->to.via, e->around);
 	uint32_t best = 0;
 	int best_rank = -1;
 
@@ -168,7 +113,7 @@ static uint32_t find_writer(const struct lint *lint, const struct flow_edge *e, 
 
 			if (!by || !context_interferes(lint, w, t, e->from.via, &held))
 				continue;
-			rank += 2 * in_scope(lint, w->inst, e->function, 0);
+			rank += 2 * pair_in_scope(lint, w->inst, e->function);
 			rank += region_state(lint, w->inst)->held_count != 0;
 			if (rank > best_rank) {
 				best_rank = rank;
@@ -186,7 +131,7 @@ static double weigh(const struct lint *lint, const struct flow_edge *e, struct v
 {
 	const struct access *a = &lint->accesses.at.at[e->from.access];
 	const struct access *b = &lint->accesses.at.at[e->to.access];
-	bool same = a->variable == b->variable, by_index, guarded = false, root = false;
+	bool same = a->variable == b->variable, by_index, guarded = false;
 	const struct variable *x = &lint->accesses.variables.at[a->variable];
 	const struct variable *y = &lint->accesses.variables.at[b->variable];
 	bool together = belong_together(lint, a->variable, b->variable);
@@ -212,9 +157,7 @@ static double weigh(const struct lint *lint, const struct flow_edge *e, struct v
 			c *= 0.5;
 		if (e->again)
 			c *= 0.7;
-		for (uint32_t t = 0; t < lint->threads.count; t++)
-			root |= vec_has(&lint->threads.at[t].roots, e->function) && !lint->threads.is_library;
-		if (root)
+		if (pair_is_root(lint, e->function))
 			c *= 0.8;
 	}
 	if (v->checked_again)

@@ -41,5 +41,6 @@ struct verdicts {
 };
 
 void stale_judge(struct lint *lint, struct verdicts *verdicts);
+void race_judge(struct lint *lint, struct verdicts *verdicts);
 
 #endif
