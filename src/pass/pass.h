@@ -27,7 +27,7 @@
 void pass_early(LLVMModuleRef module);
 void pass_late(LLVMModuleRef module);
 
-/* In shim.cc, for want of a C function. */
+/* In access.cc, for want of a C function. */
 unsigned shim_subprogram_flags(LLVMMetadataRef subprogram);
 LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n);
 LLVMValueRef shim_address(LLVMDbgRecordRef assign); /* of the variable */
