@@ -141,15 +141,22 @@ const char *di_file(LLVMMetadataRef scope)
 
 	if (!name || !length)
 		return "";
-	/* The unit's own file is named as on the command line, others relative to the folder that they
-	 * lie below; one file has one name. */
-	unsigned folder_length = 0;
+	/* The unit's own file is named as on the command line; of other absolute names clang leaves out
+	 * what they have in common with the folder of the compilation. One file has one name. */
+	unsigned folder_length = 0, common = 0;
 	const char *folder = LLVMDIFileGetDirectory(file, &folder_length);
 
-	if (folder && folder_length && length > folder_length + 1 && !strncmp(name, folder, folder_length) &&
-	    name[folder_length] == '/') {
-		name += folder_length + 1;
-		length -= folder_length + 1;
+	if (name[0] == '/' && folder && folder_length) {
+		for (unsigned i = 0; i < length; i++) {
+			if (name[i] == '/' && (i == folder_length || (i < folder_length && folder[i] == '/')))
+				common = i;
+			if (i >= folder_length || name[i] != folder[i])
+				break;
+		}
+		if (common) {
+			name += common + 1;
+			length -= common + 1;
+		}
 	}
 	snprintf(text, sizeof text, "%.*s", (int)length, name);
 	return note_text(text);
