@@ -61,7 +61,7 @@ struct set_face {
 struct set {
 	uint32_t root; /* itself, if it is one */
 	uint32_t handle;
-	uint32_t refs;           /* granules that belong to it */
+	uint32_t refs;           /* cells that belong to it */
 	uint32_t open;           /* root: units open on it */
 	uint32_t next, previous; /* ring of the sets with the same root; free list */
 	uint32_t members;        /* root: how many sets have it as their root, itself included */
@@ -188,13 +188,15 @@ static inline uint32_t set_root(const struct model *model, uint32_t set)
 {
 	return model->sets[set].root;
 }
-/* The root of the set that the granule belongs to, found or made; 0: the user has no eye for it. */
-uint32_t set_of_access(struct model *model, struct thread *thread, struct granule *granule, uint64_t address,
+/* The root of the set that the cell belongs to, found or made; 0: the user has no eye for it. */
+uint32_t set_of_access(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		       const struct place *place, bool writes);
 /* Of the object that a receiver points to; 0 if it has none yet and `make` is not set. */
 uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, bool make);
 /* The bytes stop being what they were: a block is allocated, freed, goes out of scope. */
 void set_forget(struct model *model, uint64_t start, uint64_t size);
+/* A second cell belongs to the same set as this one. */
+void set_share(struct model *model, const struct cell *cell, uint64_t address);
 void set_unit_gone(struct model *model, uint32_t set);
 
 /* units.c */

@@ -246,15 +246,15 @@ static uint32_t apply_merge(struct model *model, uint32_t index, uint32_t name)
 	return merge(model, set_root(model, index), set_root(model, group));
 }
 
-static void assign(struct model *model, struct granule *granule, uint64_t address, const struct place *place)
+static void assign(struct model *model, struct cell *cell, uint64_t address, const struct place *place)
 {
 	const struct spec *spec = model->options.spec;
 	uint32_t index = natural_set(model, address, place);
 	struct trace_variable variable;
 	const char *word;
 
-	granule->set = index;
-	granule->type = place->type;
+	cell->set = index;
+	cell->type = place->type;
 	model->sets[index].refs++;
 	memory_chunk(&model->memory, address)->used++;
 	if (place->merged)
@@ -265,29 +265,39 @@ static void assign(struct model *model, struct granule *granule, uint64_t addres
 		apply_merge(model, index, nametable_number(&model->names, word, strlen(word)) + 1);
 }
 
+static void forget_cell(struct model *model, struct memory_chunk *chunk, struct cell *cell)
+{
+	uint32_t index = cell->set;
+
+	if (cell->mask) {
+		model->sink.location_free(model->sink.user, cell->location);
+		model->stats.locations--;
+	}
+	memset(cell, 0, sizeof(*cell));
+	if (index) {
+		chunk->used--;
+		unreference(model, index);
+	}
+}
+
 static void forget_granule(struct model *model, struct memory_chunk *chunk, struct granule *granule)
 {
 	if (granule->parts) {
-		struct memory_parts *parts = &model->memory.parts[granule->parts];
-
-		for (unsigned i = 0; i < 8 && parts->masks[i]; i++) {
-			model->sink.location_free(model->sink.user, parts->locations[i]);
-			model->stats.locations--;
-		}
+		for (unsigned i = 0; i < 8; i++)
+			forget_cell(model, chunk, &model->memory.parts[granule->parts].cells[i]);
 		memory_parts_free(&model->memory, granule->parts);
-	} else if (granule->mask) {
-		model->sink.location_free(model->sink.user, granule->location);
-		model->stats.locations--;
-	}
-	if (granule->set) {
-		uint32_t index = granule->set;
-
-		chunk->used--;
-		memset(granule, 0, sizeof(*granule));
-		unreference(model, index);
+		granule->parts = 0;
 	} else {
-		memset(granule, 0, sizeof(*granule));
+		forget_cell(model, chunk, &granule->cell);
 	}
+}
+
+void set_share(struct model *model, const struct cell *cell, uint64_t address)
+{
+	if (!cell->set)
+		return;
+	model->sets[cell->set].refs++;
+	memory_chunk(&model->memory, address)->used++;
 }
 
 void set_forget(struct model *model, uint64_t start, uint64_t size)
@@ -304,7 +314,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 			for (; address < stop && chunk->used; address += 8) {
 				struct granule *granule = &chunk->granules[memory_index(address)];
 
-				if (granule->set)
+				if (granule->cell.set || granule->parts)
 					forget_granule(model, chunk, granule);
 			}
 		}
@@ -327,8 +337,15 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 	if (index)
 		return set_root(model, index);
 	chunk = memory_chunk_slow(&model->memory, receiver >> MEMORY_CHUNK_SHIFT, false);
-	if (chunk && chunk->granules[memory_index(receiver)].set)
-		return set_root(model, chunk->granules[memory_index(receiver)].set);
+	if (chunk) {
+		const struct granule *granule = &chunk->granules[memory_index(receiver)];
+		const struct cell *cell =
+			granule->parts ? model->memory.parts[granule->parts].cells : &granule->cell;
+
+		for (unsigned i = 0; i < (granule->parts ? 8 : 1); i++)
+			if (cell[i].set && cell[i].mask >> (receiver & 7) & 1)
+				return set_root(model, cell[i].set);
+	}
 	/* A pointer into the middle of something: nested by value. */
 	block = chunk ? memory_block_of(&model->memory, receiver) : NULL;
 	if (block && (index = map_get(&model->instances, block->start)) &&
@@ -424,30 +441,35 @@ static void find_guard(struct model *model, struct thread *thread, uint32_t inde
 	merge(model, set_root(model, index), set_root(model, group));
 }
 
-uint32_t set_of_access(struct model *model, struct thread *thread, struct granule *granule, uint64_t address,
+uint32_t set_of_access(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		       const struct place *place, bool writes)
 {
-	uint32_t index = granule->set;
+	uint32_t index = cell->set;
 
 	if (model->everything)
 		return model->everything;
 	if (!index) {
-		assign(model, granule, address, place);
-	} else if (place->type_size && place->type != granule->type) {
+		assign(model, cell, address, place);
+	} else if (place->type_size && place->type != cell->type) {
 		uint32_t other = natural_set(model, address, place);
 
-		if (!granule->type && other != index) {
+		if (!cell->type && other != index) {
 			/* Cleared as plain memory, used as a struct now: it was nobody's before. */
-			forget_granule(model, memory_chunk(&model->memory, address), granule);
-			assign(model, granule, address, place);
+			uint8_t mask = cell->mask;
+
+			forget_cell(model, memory_chunk(&model->memory, address), cell);
+			cell->mask = mask;
+			cell->location = model->sink.location_new(model->sink.user);
+			model->stats.locations++;
+			assign(model, cell, address, place);
 		} else {
 			/* One struct lies in the other. */
 			if (set_root(model, other) != set_root(model, index))
 				merge(model, set_root(model, index), set_root(model, other));
-			granule->type = place->type;
+			cell->type = place->type;
 		}
 	}
-	index = granule->set;
+	index = cell->set;
 	if (model->sets[index].kind == SET_IGNORED)
 		return 0;
 	if (model->sets[index].kind == SET_VARIABLE) {
