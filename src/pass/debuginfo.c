@@ -25,6 +25,9 @@ enum operand {
 	SUBROUTINE_TYPES = 5,
 	UNIT_RETAINED_TYPES = 5,
 	UNIT_VARIABLES = 6,
+	DERIVED_ANNOTATIONS = 7,
+	COMPOSITE_ANNOTATIONS = 15,
+	VARIABLE_ANNOTATIONS = 8, /* of a global one */
 };
 
 /* DWARF tags. */
@@ -212,6 +215,27 @@ bool di_goes_by(LLVMMetadataRef type, const char *const *names)
 			break;
 	}
 	return false;
+}
+
+const char *di_annotation(LLVMMetadataRef node, unsigned n)
+{
+	LLVMMetadataRef list;
+
+	switch (kind(node)) {
+	case LLVMDIDerivedTypeMetadataKind:
+		list = operand(node, DERIVED_ANNOTATIONS);
+		break;
+	case LLVMDICompositeTypeMetadataKind:
+		list = operand(node, COMPOSITE_ANNOTATIONS);
+		break;
+	case LLVMDIGlobalVariableMetadataKind:
+		list = operand(node, VARIABLE_ANNOTATIONS);
+		break;
+	default:
+		return NULL;
+	}
+	/* Each is a pair of texts: what it is, and what it says. */
+	return n < di_count(list) ? operand_text(operand(list, n), 1) : NULL;
 }
 
 LLVMMetadataRef di_variables(LLVMMetadataRef unit)

@@ -127,6 +127,11 @@ static void skip_or_site(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 		note->flags |= ATOMSAN_SITE_MEMBER;
 }
 
+static bool is_ignored(const struct note *note)
+{
+	return select_type_ignored(note->type) || select_member_ignored(note->type, note->member);
+}
+
 /* Can an instruction between a load and a store come between them for another thread, too? */
 static bool keeps_together(LLVMValueRef i)
 {
@@ -207,7 +212,7 @@ static void range_at(LLVMValueRef at, LLVMValueRef instruction, LLVMValueRef poi
 	if (LLVMIsAConstantInt(length))
 		size = LLVMConstIntGetZExtValue(length);
 	skip_or_site(instruction, pointer, NULL, size, write, &note);
-	if (select_type_ignored(note.type))
+	if (is_ignored(&note))
 		return;
 	if (!size)
 		note.flags |= ATOMSAN_SITE_RANGE;
@@ -248,7 +253,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	if (write && list_has(&spoken_for, instruction))
 		return;
 	skip_or_site(instruction, pointer, type, size, write, &note);
-	if (select_type_ignored(note.type))
+	if (is_ignored(&note))
 		return;
 	if (LLVMGetVolatile(instruction))
 		note.flags |= ATOMSAN_SITE_VOLATILE;
@@ -360,7 +365,7 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 	if (select_pointer_private(pointer) || LLVMIsAtomicSingleThread(instruction))
 		return;
 	skip_or_site(instruction, pointer, type, 0, kind != ATOMSAN_ATOMIC_LOAD, &note);
-	if (select_type_ignored(note.type))
+	if (is_ignored(&note))
 		return;
 	if (LLVMGetVolatile(instruction))
 		note.flags |= ATOMSAN_SITE_VOLATILE;

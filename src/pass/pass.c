@@ -34,6 +34,8 @@ void pass_early(LLVMModuleRef module)
 	sites_begin(module);
 	di_begin(module);
 	types_collect(module);
+	variables_collect(module);
+	annotations_collect(module);
 	variables_keep_whole(module);
 	calls_collect(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
