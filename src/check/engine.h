@@ -77,11 +77,11 @@ struct check_edge {
 
 /*
  * A cycle: edges[i].to is edges[i + 1].from, the last one's is the first one's
- * from. edges[0] is the edge that would have closed it, and no cycle through it
- * has fewer units. Two units have the first pair of accesses that conflict as
- * their edge. Between units of one thread there may be several others; program
- * order over them is one edge. An engine that only decides (aerodrome) gives
- * the closing edge alone.
+ * from. edges[0] is the edge that would have closed it; no cycle of conflicts
+ * between units through it is shorter. Two units have the first pair of accesses
+ * that conflict as their edge. Between units of one thread there may be several
+ * others; program order over them is one edge. An engine that only decides
+ * (aerodrome) gives the closing edge alone.
  */
 struct check_cycle {
 	const struct check_edge *edges;

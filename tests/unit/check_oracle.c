@@ -54,7 +54,7 @@ static void test_small(void **state)
 	struct tally tally = {0};
 	uint64_t seed;
 
-	for (seed = 0; seed < 20000; seed++) {
+	for (seed = 0; seed < 40000; seed++) {
 		struct model_shape shape = {
 			.threads = 2 + seed % 4,
 			.sets = 1 + seed / 4 % 3,
