@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * From "this edge closes a cycle" to the cycle: a breadth-first search from the
- * edge's end back to its start, so that no shorter cycle goes through the edge.
+ * edge's end back to its start, so that no way between them has fewer edges.
  * Units behind the start in the order need no look.
  */
 #include "base/err.h"

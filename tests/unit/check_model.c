@@ -2,10 +2,8 @@
 /* See check_model.h. */
 #include "check_model.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
-
-#include "base/err.h"
 
 #define WRONG(model, text)                       \
 	do {                                     \
@@ -84,7 +82,7 @@ static bool conflict(struct model *model, uint64_t source, uint64_t target)
 		return false;
 	/* A split copies the history, so the access is in it whatever its location was called. */
 	for (i = second->first; i < location->count; i++)
-		if (location->history[i] == source)
+		if (model->history[second->location][i] == source)
 			return true;
 	return false;
 }
@@ -200,7 +198,8 @@ static void aerodrome_violation(void *user, const struct check_cycle *cycle)
 
 struct model *model_new(uint64_t seed, bool program_order)
 {
-	struct model *model = mem_zalloc(1, sizeof(*model));
+	static struct model one;
+	struct model *model = &one;
 
 	model->seed = seed;
 	model->random = (seed + 1) * 0x9e3779b97f4a7c15u;
@@ -215,9 +214,18 @@ struct model *model_new(uint64_t seed, bool program_order)
 
 void model_free(struct model *model)
 {
+	uint32_t i;
+
 	check_free(model->engines[0]);
 	check_free(model->engines[1]);
-	free(model);
+	for (i = 0; i < model->unit_count; i++) {
+		memset(model->kept[i], 0, model->unit_count);
+		memset(model->implied[i], 0, model->unit_count);
+		memset(model->po[i], 0, model->unit_count);
+		memset(model->told[0][i], 0, model->unit_count);
+		memset(model->told[1][i], 0, model->unit_count);
+	}
+	memset(model, 0, offsetof(struct model, kept));
 }
 
 static uint32_t unit_new(struct model *model, uint32_t thread, uint32_t set, bool unary)
@@ -319,13 +327,15 @@ static void try_edge(struct model *model, uint32_t from)
 }
 
 /* The edges that the access makes: Definition 2 of the paper, from the location's history. */
-static void make_edges(struct model *model, struct model_location *location, bool write)
+static void make_edges(struct model *model, uint32_t number, bool write)
 {
+	struct model_location *location = &model->locations[number];
+	uint32_t *history = model->history[number];
 	uint32_t i;
 
 	model->refused_count = 0;
 	for (i = location->count; i-- > location->first;) {
-		struct model_access *earlier = &model->accesses[location->history[i]];
+		struct model_access *earlier = &model->accesses[history[i]];
 
 		if (earlier->write || write)
 			try_edge(model, earlier->unit);
@@ -333,7 +343,7 @@ static void make_edges(struct model *model, struct model_location *location, boo
 			break;
 	}
 	for (i = location->first; model->exhaustive && i < location->count; i++) {
-		struct model_access *earlier = &model->accesses[location->history[i]];
+		struct model_access *earlier = &model->accesses[history[i]];
 
 		if ((earlier->write || write) && earlier->unit != model->current)
 			model->before[model->current] |= 1ull << earlier->unit;
@@ -368,8 +378,8 @@ static void access_location(struct model *model, uint32_t thread, uint32_t numbe
 
 	model->current = unary ? unit_new(model, thread, set, true) : model->open[set][thread] - 1;
 	model->accesses[time] = (struct model_access){model->current, number, write, location->first};
-	make_edges(model, location, write);
-	location->history[location->count++] = time;
+	make_edges(model, number, write);
+	model->history[number][location->count++] = time;
 	violated = model->refused_count;
 	model->violations += violated;
 	if (model->exhaustive && !model->violated[set] && still_serializable(model, set) == violated)
@@ -429,6 +439,8 @@ static void split(struct model *model, uint32_t number, uint32_t into)
 	/* A name is used once, so that an access's location is never another one. */
 	if (!model->locations[into].used && model->locations[into].count == 0) {
 		model->locations[into] = *location;
+		memcpy(model->history[into], model->history[number],
+		       location->count * sizeof(model->history[into][0]));
 		for (i = 0; i < 2; i++)
 			model->locations[into].handles[i] =
 				check_location_split(model->engines[i], location->handles[i]);
