@@ -116,11 +116,11 @@ static struct finding_place site_place(struct teller *t, uint32_t number)
 	return place;
 }
 
-static bool is_loop(struct teller *t, uint32_t number)
+static bool has_flag(struct teller *t, uint32_t number, unsigned flag)
 {
 	struct trace_function function;
 
-	return trace_function(t->trace, number, &function, NULL) >= 0 && function.flags & ATOMSAN_FN_LOOP;
+	return trace_function(t->trace, number, &function, NULL) >= 0 && function.flags & flag;
 }
 
 /* The unit's edge out of it says where a single access happened. */
@@ -192,8 +192,9 @@ static void tell_access(struct teller *t, const struct check_access_tag *tag)
 		uint32_t function = model_context_function(t->model, context);
 		struct finding_place place = function_place(t, function);
 
-		if (is_loop(t, function) || (first && place.function && access->place.function &&
-					     !strcmp(place.function, access->place.function)))
+		if (has_flag(t, function, ATOMSAN_FN_LOOP | ATOMSAN_FN_ARGUMENT) ||
+		    (first && place.function && access->place.function &&
+		     !strcmp(place.function, access->place.function)))
 			continue;
 		finding_add_frame(t->list, access, place);
 	}
@@ -276,6 +277,7 @@ static double confidence_of(uint32_t rule)
 	case MODEL_RULE_RECEIVER:
 	case MODEL_RULE_SECTION:
 		return 0.9;
+	case MODEL_RULE_ARGUMENT:
 	case MODEL_RULE_FILE:
 		return 0.8;
 	case MODEL_RULE_DIRECT:
@@ -291,7 +293,8 @@ static void tell_summary(struct teller *t)
 	struct finding *finding = t->finding;
 	const struct finding_unit *unit = &finding->units[broken];
 	const char *name = unit->place.function ? unit->place.function : "a unit of work";
-	bool loop = is_loop(t, model_context_function(t->model, t->cycle->edges[broken].from.context)),
+	bool loop = has_flag(t, model_context_function(t->model, t->cycle->edges[broken].from.context),
+			     ATOMSAN_FN_LOOP),
 	     any = false;
 
 	finding->kind = FINDING_ATOMICITY;

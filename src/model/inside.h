@@ -40,6 +40,7 @@ struct place {
 struct routine {
 	bool known;
 	bool is_main, loop, walk;
+	bool argument;     /* stands for another parameter of the function below it */
 	bool seen_through; /* getter, setter, or no unit by the user's word */
 	bool declared, waits, unitfor;
 	bool synchronises; /* loop: a lock was taken inside an iteration */

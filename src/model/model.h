@@ -40,14 +40,15 @@ struct model_options {
 };
 
 /* Why something is a unit. */
-#define MODEL_RULES(X)                                                            \
-	X(NONE, "a single access outside any unit")                               \
-	X(RECEIVER, "its first pointer to a struct leads to the accessed object") \
-	X(FILE, "it belongs to the file whose variables are accessed")            \
-	X(DIRECT, "it accesses the object itself")                                \
-	X(LOOP, "it is one iteration of a loop that synchronises")                \
-	X(SECTION, "it is a critical section")                                    \
-	X(DECLARED, "it is declared as a unit")                                   \
+#define MODEL_RULES(X)                                                                               \
+	X(NONE, "a single access outside any unit")                                                  \
+	X(RECEIVER, "its first pointer to a struct leads to the accessed object")                    \
+	X(ARGUMENT, "it works on two objects of this type, of which the accessed one is the second") \
+	X(FILE, "it belongs to the file whose variables are accessed")                               \
+	X(DIRECT, "it accesses the object itself")                                                   \
+	X(LOOP, "it is one iteration of a loop that synchronises")                                   \
+	X(SECTION, "it is a critical section")                                                       \
+	X(DECLARED, "it is declared as a unit")                                                      \
 	X(UNITFOR, "it is declared as a unit for this type")
 
 enum model_rule {

@@ -280,7 +280,8 @@ struct frame *unit_frame(struct model *model, struct thread *thread)
 }
 
 /* Why the frame is a unit for the set before anybody accesses it; NONE if it is not. */
-static enum model_rule declared_on(struct model *model, const struct frame *frame, uint32_t root)
+static enum model_rule declared_on(struct model *model, uint32_t thread, const struct frame *frame,
+				   uint32_t root)
 {
 	struct routine *routine = routine_of(model, frame->function);
 	struct set *set = &model->sets[root];
@@ -299,6 +300,14 @@ static enum model_rule declared_on(struct model *model, const struct frame *fram
 		return MODEL_RULE_NONE;
 	switch (model->options.units) {
 	case MODEL_UNITS_FUNCTIONS:
+		/* Not of a function that is no unit itself. */
+		if (routine->argument)
+			return frame > model->threads[thread].frames && frame->receiver &&
+					       !routine_of(model, frame[-1].function)->seen_through &&
+					       set_of_receiver(model, frame->receiver, routine->receiver_type,
+							       false) == root
+				       ? MODEL_RULE_ARGUMENT
+				       : MODEL_RULE_NONE;
 		if (routine->seen_through)
 			return MODEL_RULE_NONE;
 		if (routine->loop &&
@@ -355,7 +364,7 @@ static uint32_t find_unit(struct model *model, uint32_t thread_index, uint32_t r
 			break;
 		if (i < thread->floor && !routine_of(model, thread->frames[i].function)->declared)
 			continue;
-		enum model_rule rule = declared_on(model, &thread->frames[i], root);
+		enum model_rule rule = declared_on(model, thread_index, &thread->frames[i], root);
 
 		if (rule)
 			return open_unit(model, thread_index, i, root, rule);
@@ -479,7 +488,7 @@ bool unit_cursor_user(struct model *model, struct thread *thread, uint64_t objec
 		return true;
 	/* Somebody further out may be declared on the container already. */
 	for (uint32_t outer = thread->floor; outer < i; outer++)
-		if (declared_on(model, &thread->frames[outer], root))
+		if (declared_on(model, thread_index, &thread->frames[outer], root))
 			return true;
 	open_unit(model, thread_index, i, root, MODEL_RULE_DIRECT);
 	return true;

@@ -166,10 +166,10 @@ void mark_function(LLVMValueRef function)
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 	struct content content = {0};
 	LLVMBuilderRef builder;
-	LLVMValueRef first, arguments[2], frame;
+	LLVMValueRef first, arguments[2], frame, innermost;
 	struct iterations *loops;
 	const char *type;
-	unsigned receiver, asm_blocks;
+	unsigned receiver, argument, asm_blocks;
 
 	look(function, &content);
 	if (!subprogram || !wanted(function, &content))
@@ -189,7 +189,16 @@ void mark_function(LLVMValueRef function)
 				      accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0, asm_blocks);
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
-	frame = mark_build(builder, module, MARK_ENTER, arguments);
+	innermost = frame = mark_build(builder, module, MARK_ENTER, arguments);
+	/* What works on two objects of one type (append, equals, transfer) has a frame for the second; it is
+	 * left together with the first. */
+	argument = describe_argument(function);
+	if (argument != ATOMSAN_NO_RECEIVER)
+		innermost = mark_build(
+			builder, module, MARK_ENTER,
+			(LLVMValueRef[]){sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
+							ATOMSAN_FN_ARGUMENT, 0),
+					 LLVMGetParam(function, argument)});
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b), next;
 
@@ -219,7 +228,7 @@ void mark_function(LLVMValueRef function)
 			LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(i));
 			around = iterations_frame(loops, builder, b);
 			if (!around)
-				around = frame;
+				around = innermost;
 			mark_build(builder, module, MARK_BACK, &around);
 		}
 	}

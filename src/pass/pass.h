@@ -153,6 +153,8 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 		    struct note *note);
 /* The receiver's parameter number and struct, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_receiver(LLVMValueRef function, const char **type);
+/* Another parameter that points to a struct of the receiver's type, or ATOMSAN_NO_RECEIVER. */
+unsigned describe_argument(LLVMValueRef function);
 
 /* ---- accessor.c: early; plain getters and setters ---- */
 
