@@ -77,6 +77,13 @@ static void collect(LLVMValueRef value, struct variables *to, int depth)
 	for (int i = 0; i < LLVMGetNumOperands(value); i++)
 		if (!LLVMValueIsBasicBlock(LLVMGetOperand(value, (unsigned)i)))
 			collect(LLVMGetOperand(value, (unsigned)i), to, depth + 1);
+	/* a && b is where control came from: a decided that. */
+	for (unsigned i = 0; LLVMIsAPHINode(value) && i < LLVMCountIncoming(value); i++) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(LLVMGetIncomingBlock(value, i));
+
+		if (LLVMGetNumSuccessors(end) > 1 && !LLVMIsAInvokeInst(end))
+			collect(LLVMGetOperand(end, 0), to, depth + 1);
+	}
 }
 
 /* What decides whether there is another iteration. */
