@@ -199,7 +199,7 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 	apply_spec(model, place, &site);
 }
 
-struct place *place_of(struct model *model, uint32_t site)
+struct place *place_look_up(struct model *model, uint32_t site)
 {
 	if (site >= model->place_count) {
 		uint64_t count = model->place_count ? model->place_count : 256;
@@ -245,7 +245,7 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	}
 }
 
-struct routine *routine_of(struct model *model, uint32_t function)
+struct routine *routine_look_up(struct model *model, uint32_t function)
 {
 	if (function >= model->routine_count) {
 		uint64_t count = model->routine_count ? model->routine_count : 64;

@@ -77,6 +77,7 @@ static void unlink_key(struct model *model, uint32_t index)
 	if (set->key && map_get(&model->instances, set->key) == index)
 		map_remove(&model->instances, set->key);
 	set->key = 0;
+	model->turn++;
 }
 
 static void free_root_if_idle(struct model *model, uint32_t root)
@@ -153,6 +154,7 @@ static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
 	map_remove(&model->handles, model->sets[from].handle);
 	model->sink.set_merge(model->sink.user, model->sets[from].handle, model->sets[to].handle);
 	model->stats.merges++;
+	model->turn++;
 	return to;
 }
 
@@ -381,6 +383,9 @@ static void own(struct model *model, uint32_t object_index, uint32_t owner_root,
 static void find_owner(struct model *model, struct thread *thread, uint32_t index, uint64_t address,
 		       const struct place *place)
 {
+	/* A way that is not the owner's own shows nothing of what has an owner. */
+	if (model->sets[index].owned && !place->holder && !place->global)
+		return;
 	struct frame *frame = unit_frame(model, thread);
 	struct routine *routine = frame ? routine_of(model, frame->function) : NULL;
 	const struct memory_block *block;
@@ -400,6 +405,9 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 
 	if (!direct && (model->sets[index].owned || frame->receiver == address - place->offset ||
 			!place_reaches(model, routine->receiver_type, place->type_size ? place->type : 0)))
+		return;
+	if (frame->receiver_set && frame->receiver_turn == model->turn &&
+	    frame->receiver_set == model->sets[index].root)
 		return;
 	block = memory_block_of(&model->memory, frame->receiver);
 	if (block && block->kind == MEMORY_STACK &&
@@ -441,8 +449,8 @@ static void find_guard(struct model *model, struct thread *thread, uint32_t inde
 	merge(model, set_root(model, index), set_root(model, group));
 }
 
-uint32_t set_of_access(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
-		       const struct place *place, bool writes)
+uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
+		     const struct place *place, bool writes)
 {
 	uint32_t index = cell->set;
 

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-struct thread *unit_thread(struct model *model, uint32_t index)
+struct thread *unit_thread_new(struct model *model, uint32_t index)
 {
 	if (index >= model->thread_count) {
 		uint32_t count = model->thread_count ? model->thread_count : 8;
@@ -72,11 +72,6 @@ uint32_t model_context_parent(const struct model *model, uint32_t context)
 uint32_t model_context_function(const struct model *model, uint32_t context)
 {
 	return context && context <= model->context_count ? model->contexts[context].function : 0;
-}
-
-uint32_t unit_context(const struct thread *thread)
-{
-	return thread->depth ? thread->frames[thread->depth - 1].context : 0;
 }
 
 static uint32_t *list_of(struct thread *thread, uint32_t frame)
@@ -279,9 +274,16 @@ struct frame *unit_frame(struct model *model, struct thread *thread)
 	return NULL;
 }
 
+static uint32_t receiver_root(struct model *model, struct frame *frame, const struct routine *routine)
+{
+	if (frame->receiver_set && frame->receiver_turn == model->turn)
+		return frame->receiver_set;
+	frame->receiver_turn = model->turn;
+	return frame->receiver_set = set_of_receiver(model, frame->receiver, routine->receiver_type, false);
+}
+
 /* Why the frame is a unit for the set before anybody accesses it; NONE if it is not. */
-static enum model_rule declared_on(struct model *model, uint32_t thread, const struct frame *frame,
-				   uint32_t root)
+static enum model_rule declared_on(struct model *model, uint32_t thread, struct frame *frame, uint32_t root)
 {
 	struct routine *routine = routine_of(model, frame->function);
 	struct set *set = &model->sets[root];
@@ -304,8 +306,7 @@ static enum model_rule declared_on(struct model *model, uint32_t thread, const s
 		if (routine->argument)
 			return frame > model->threads[thread].frames && frame->receiver &&
 					       !routine_of(model, frame[-1].function)->seen_through &&
-					       set_of_receiver(model, frame->receiver, routine->receiver_type,
-							       false) == root
+					       receiver_root(model, frame, routine) == root
 				       ? MODEL_RULE_ARGUMENT
 				       : MODEL_RULE_NONE;
 		if (routine->seen_through)
@@ -316,8 +317,7 @@ static enum model_rule declared_on(struct model *model, uint32_t thread, const s
 		/* With everything in one set, whatever is done is done to that. */
 		if (model->everything)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_DIRECT;
-		if (frame->receiver &&
-		    set_of_receiver(model, frame->receiver, routine->receiver_type, false) == root)
+		if (frame->receiver && receiver_root(model, frame, routine) == root)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_RECEIVER;
 		if ((set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE) &&
 		    set->face.name == routine->file)
@@ -379,20 +379,16 @@ static uint32_t find_unit(struct model *model, uint32_t thread_index, uint32_t r
 										 : MODEL_RULE_DIRECT);
 }
 
-uint32_t unit_of_access(struct model *model, uint32_t thread_index, uint32_t root)
+uint32_t unit_look_up(struct model *model, uint32_t thread_index, uint32_t root)
 {
-	struct set *set = &model->sets[root];
-	uint32_t index;
+	uint32_t index = map_get(&model->threads[thread_index].open, root);
 
-	if (set->cached_unit && set->cached_thread == thread_index)
-		return model->units[set->cached_unit].handle;
-	index = map_get(&model->threads[thread_index].open, root);
 	if (!index)
 		index = find_unit(model, thread_index, root);
 	if (!index)
 		return MODEL_NO_UNIT;
-	set->cached_thread = thread_index;
-	set->cached_unit = index;
+	model->sets[root].cached_thread = thread_index;
+	model->sets[root].cached_unit = index;
 	return model->units[index].handle;
 }
 
