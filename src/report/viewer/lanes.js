@@ -48,15 +48,15 @@ function drawSwimLanes(finding, select) {
 		bottom += tall;
 	}
 	const room = Math.min(1180, app.main.clientWidth - 60) - LEFT - 30;
-	const wide = Math.max(NARROWEST, Math.min(WIDEST, Math.floor(room / Math.max(1, lanes.names.length))));
+	const wide = Math.max(room < 500 ? 200 : NARROWEST, Math.min(WIDEST, Math.floor(room / Math.max(1, lanes.names.length))));
 	const letters = Math.floor((wide - 50) / 7.4);
 	const x = lane => LEFT + lane * wide + DOT;
 	const width = LEFT + lanes.names.length * wide + 10, height = bottom + 10;
 	const root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group",
 		"aria-label": `The interleaving: ${plural(lines.length, "step")} of ${plural(lanes.names.length, "thread")}` });
 
-	root.append(svg("defs", {}, svg("marker", { id: "head", viewBox: "0 0 10 10", refX: 8, refY: 5, markerWidth: 7,
-		markerHeight: 7, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" },
+	root.append(svg("defs", {}, svg("marker", { id: "head", viewBox: "0 0 10 10", refX: 8, refY: 5, markerWidth: 9,
+		markerHeight: 9, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" },
 		svg("path", { class: "edge-head", d: "M0 0 10 5 0 10z" }))));
 	lanes.names.forEach((name, lane) => {
 		root.append(svg("text", { class: "lane-name", x: x(lane) - 12, y: 24 }, cut(name, letters), svg("title", {}, name)),
@@ -72,7 +72,7 @@ function drawSwimLanes(finding, select) {
 			y2: y[use] - 10 }));
 	});
 	// Edges lie under the steps, so that they never take a click away.
-	const edges = finding.edges.map(edge => drawEdge(root, edge, lanes, x, y));
+	const edges = finding.edges.map((edge, index) => drawEdge(root, edge, index, lanes, x, y));
 	drawLocks(root, spans, x, y, lines, letters);
 	const steps = finding.accesses.map((access, step) =>
 		drawStep(root, finding, step, x(lanes.of[step]), y[step], lines[step], { width, letters, tall: heights[step] }, select));
@@ -127,17 +127,26 @@ function drawLocks(root, spans, x, y, lines, letters) {
 	}
 }
 
-function drawEdge(root, edge, lanes, x, y) {
+// Words stand to the right of a step, so an arrow to the right first goes down and then along the target's row, and one
+// to the left first along its own row and then down: neither crosses any. What comes
+// in is above the middle of a step, and what goes out below.
+function edgePath(from, to, shift) {
+	const side = Math.sign(to.x - from.x), bend = 14;
+	if (!side || to.y - from.y < 2 * bend + 4) {
+		const far = Math.max(40, Math.abs(to.y - from.y) / 2);
+		return `M${from.x - 9} ${from.y + 7}C${from.x - far} ${from.y} ${to.x - far} ${to.y} ${to.x - 13} ${to.y - 4}`;
+	}
+	if (side > 0)
+		return `M${from.x + shift} ${from.y + 12}V${to.y - bend - 6}q0 ${bend} ${bend} ${bend}H${to.x - 17}`;
+	return `M${from.x - 10} ${from.y + 7}H${to.x + shift + bend}q${-bend} 0 ${-bend} ${bend}V${to.y - 17}`;
+}
+
+function drawEdge(root, edge, index, lanes, x, y) {
 	if (edge.source === null || edge.target === null)
 		return null;
-	const from = { x: x(lanes.of[edge.source]), y: y[edge.source] }, to = { x: x(lanes.of[edge.target]), y: y[edge.target] };
-	const bend = Math.max(40, Math.abs(to.y - from.y) / 2);
-	const side = Math.sign(to.x - from.x) || -1;
-	const start = `${from.x + side * 9} ${from.y + 7}`, end = `${to.x - side * (to.x === from.x ? -13 : 13)} ${to.y - 4}`;
-	const path = to.x === from.x
-		? `M${start}C${from.x - bend} ${from.y} ${to.x - bend} ${to.y} ${end}`
-		: `M${start}C${from.x + side * 60} ${from.y + bend * .8} ${to.x - side * 70} ${to.y - bend * .5} ${end}`;
-	const line = svg("path", { class: "edge", d: path, "marker-end": "url(#head)" });
+	const at = step => ({ x: x(lanes.of[step]), y: y[step] });
+	const line = svg("path", { class: "edge", d: edgePath(at(edge.source), at(edge.target), 4 + 4 * (index % 3)),
+		"marker-end": "url(#head)" });
 	root.append(line);
 	return line;
 }
