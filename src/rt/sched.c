@@ -408,6 +408,24 @@ void sched_back(struct sched_thread *me)
 	me->busy = was;
 }
 
+void sched_sleep(struct sched_thread *me, const struct timespec *time)
+{
+	bool away = false;
+
+	sched_lock();
+	for (uint32_t i = 0; i < sched.count; i++)
+		away |= threads[i].status == SCHED_AWAY;
+	sched_unlock();
+	if (away)
+		sched_away(me, me->last_site);
+	else
+		me->busy = true; /* known to be asleep: the token stays */
+	sys2(nanosleep, time, NULL);
+	me->busy = false;
+	if (away)
+		sched_back(me);
+}
+
 /* The lock is held. */
 static void wake_up(const void *object)
 {
