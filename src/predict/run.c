@@ -627,6 +627,10 @@ void run_steps(const struct sched_report *report, struct schedule *schedule)
 		if (s->thread < SCHED_THREADS)
 			schedule_add(schedule, report->thread[s->thread].name, s->events, NULL);
 	}
+	/* Who had the processor in the end never gave it up. */
+	if (count == report->switches && report->current < SCHED_THREADS && report->state == SCHED_RUNNING)
+		schedule_add(schedule, report->thread[report->current].name,
+			     report->thread[report->current].events, NULL);
 }
 
 uint64_t run_switches(const struct sched_report *report, uint64_t *preemptions)

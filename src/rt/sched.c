@@ -326,9 +326,10 @@ static void pass_on(struct sched_thread *me)
 }
 
 /* The scheduler is off: forget it. */
-static void leave(struct sched_thread *me)
+static void leave(void)
 {
 	rt_self.sched = NULL;
+	__atomsan_thread.scheduled = NULL;
 	if (!*rt_options.record)
 		rt_thread_off();
 }
@@ -342,7 +343,7 @@ void sched_decide(struct sched_thread *me)
 		pass_on(me);
 	me->busy = false;
 	if (sched.freed)
-		leave(me);
+		leave();
 }
 
 enum sched_woken sched_block(struct sched_thread *me, enum sched_wait waits, const void *object,
@@ -366,7 +367,7 @@ enum sched_woken sched_block(struct sched_thread *me, enum sched_wait waits, con
 	me->busy = false;
 	if (woken == SCHED_FREE) {
 		/* What it waits for stays, for somebody may be about to signal it. */
-		leave(me);
+		leave();
 		return woken;
 	}
 	me->status = SCHED_READY;
@@ -530,12 +531,13 @@ void sched_thread_begin(uint32_t number)
 	me->tid = (int32_t)sys0(gettid);
 	me->busy = true;
 	rt_self.sched = me;
+	__atomsan_thread.scheduled = me;
 	if (sched.holder == SCHED_NOBODY && !number)
 		give(me);
 	wait_for_token(me);
 	me->busy = false;
 	if (sched.freed)
-		leave(me);
+		leave();
 }
 
 void sched_thread_end(void)
@@ -558,6 +560,7 @@ void sched_thread_end(void)
 	}
 	sched_unlock();
 	rt_self.sched = NULL;
+	__atomsan_thread.scheduled = NULL;
 }
 
 bool sched_has_ended(uint32_t number)
@@ -590,6 +593,7 @@ void sched_fork_child(void)
 	if (!threads)
 		return;
 	rt_self.sched = NULL;
+	__atomsan_thread.scheduled = NULL;
 	sched.mode = SCHED_OFF;
 	sched.freed = true;
 	sched.waiters = 0;

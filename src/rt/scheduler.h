@@ -80,6 +80,9 @@ struct sched_thread {
 	bool next_writes;
 	bool next_counts; /* an event that strategies look at */
 
+	/* an update that has read and not yet written, in the eyes of who counts */
+	const void *half_done;
+
 	/* the last event, to know repetitions */
 	const void *last_object;
 	const struct atomsan_site *last_site;
@@ -240,6 +243,7 @@ void sched_signal_ran(void); /* a handler may have changed what somebody waits f
  * operation is recorded. */
 void sched_access(const void *p, uint64_t length, uint64_t kinds,
 		  const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
+void sched_store(const void *p) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic_done(const void *p, bool wrote, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
 void sched_op(enum trace_op op, const void *object, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
@@ -280,6 +284,8 @@ uint64_t sched_random(void);
 /* sched_count.c */
 bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds);
 void sched_count_stretch(struct sched_thread *me);
+/* The trace hears of a function that was entered at this depth. */
+void sched_count_entered(uint64_t depth) ATOMSAN_KEEPS_REGISTERS;
 
 #pragma GCC visibility pop
 
