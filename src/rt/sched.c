@@ -76,6 +76,8 @@ static void log_turn(struct sched_thread *t)
 	/* Who had the token and did nothing with it need not have had it. */
 	if (t->events == t->since)
 		return;
+	if (n && n <= SCHED_SWITCHES && report->log[n - 1].thread == t->index)
+		n--;
 	if (n < SCHED_SWITCHES)
 		report->log[n] =
 			(struct sched_switch){t->index, t->status != SCHED_READY || t->yields, t->events};

@@ -229,6 +229,7 @@ void sched_access(const void *p, uint64_t length, uint64_t access,
 		  const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	struct sched_thread *me = scheduled();
+	bool repeats;
 
 	if (!me)
 		return;
@@ -236,12 +237,14 @@ void sched_access(const void *p, uint64_t length, uint64_t access,
 	settle(me);
 	if (!sched.counts_all && !first_of_kind(me, p, length, access))
 		return;
+	repeats = access == READS && me->last_object == p && me->last_site == site;
 	if (me->events >= me->until || !me->go) {
+		me->next_silent = repeats;
 		point(me, p, access != READS, strategy_looks_at(site));
 		if (!rt_self.sched)
 			return;
 	}
-	if (access == READS && me->last_object == p && me->last_site == site)
+	if (repeats)
 		repeated(me);
 	else
 		event(me, p, site);
@@ -259,6 +262,7 @@ void sched_store(const void *p) ATOMSAN_KEEPS_REGISTERS
 	me->beat++;
 	me->half_done = NULL;
 	if (me->events >= me->until || !me->go) {
+		me->next_silent = false;
 		point(me, p, true, strategy_looks_at(me->last_site));
 		if (!rt_self.sched)
 			return;
@@ -274,8 +278,11 @@ void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS
 		return;
 	me->beat++;
 	settle(me);
-	if (me->events >= me->until || !me->go)
+	if (me->events >= me->until || !me->go) {
+		/* A load, perhaps, of what was loaded last. */
+		me->next_silent = me->last_object == p;
 		point(me, p, true, true);
+	}
 }
 
 /* The hook before it had no site, and did not know whether it would write. */
@@ -337,6 +344,7 @@ static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, 
 	me->beat++;
 	settle(me);
 	if (kind & POINT && (me->events >= me->until || !me->go)) {
+		me->next_silent = false;
 		point(me, object, true, true);
 		if (!rt_self.sched)
 			return;
@@ -366,8 +374,11 @@ void sched_before(struct sched_thread *me, const void *object, const struct atom
 	me->beat++;
 	settle(me);
 	me->site = site;
-	if (me->events >= me->until || !me->go)
+	if (me->events >= me->until || !me->go) {
+		/* An attempt, perhaps, at what failed last. */
+		me->next_silent = me->last_object == object && !me->last_site;
 		point(me, object, true, true);
+	}
 }
 
 void sched_pause(struct sched_thread *me, const struct atomsan_site *site)
@@ -377,6 +388,7 @@ void sched_pause(struct sched_thread *me, const struct atomsan_site *site)
 	me->site = site;
 	me->yields = true;
 	me->repeats++;
+	me->next_silent = true;
 	sched_decide(me);
 	me->yields = false;
 }

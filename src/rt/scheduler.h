@@ -79,6 +79,8 @@ struct sched_thread {
 	const void *next_object;
 	bool next_writes;
 	bool next_counts; /* an event that strategies look at */
+	bool next_silent; /* perhaps no event at all: it polls, yields or sleeps */
+	bool heard;       /* has been let run without events, and came to one; see sched_plan.c */
 
 	/* an update that has read and not yet written, in the eyes of who counts */
 	const void *half_done;
