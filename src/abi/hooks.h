@@ -198,6 +198,7 @@ struct atomsan_thread {
 	struct atomsan_frame *limit;
 	struct atomsan_frame *shallow; /* entering a frame below this one begins a segment */
 	const struct atomsan_site *at; /* the watched call under way, for interposers */
+	const void *scheduled;         /* not NULL: the write of an update is told of, too (rt/scheduler.h) */
 };
 
 /* The runtime is part of the executable and needs no detour to it. */
@@ -234,6 +235,9 @@ ATOMSAN_HOOK __atomsan_update1(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update2(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update4(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update8(const void *p, const struct atomsan_site *site);
+
+/* Before the write of an update, where threads are scheduled: another may run in between. */
+ATOMSAN_HOOK __atomsan_store(const void *p);
 
 /* Any length, any alignment. */
 ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site);

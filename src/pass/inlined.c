@@ -62,6 +62,12 @@ INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *sit
 		__atomsan_write16(p, site);
 }
 
+INLINED void __atomsan_inl_store(const void *p)
+{
+	if (__builtin_expect(self.scheduled != 0, 0))
+		__atomsan_store(p);
+}
+
 INLINED void __atomsan_inl_at(const struct atomsan_site *site)
 {
 	self.at = site;

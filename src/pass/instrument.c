@@ -250,8 +250,11 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	case LOOPS_IN_PLACE:
 		break;
 	}
-	if (write && list_has(&spoken_for, instruction))
+	if (write && list_has(&spoken_for, instruction)) {
+		before(instruction);
+		call_hook("__atomsan_inl_store", &pointer, 1);
 		return;
+	}
 	skip_or_site(instruction, pointer, type, size, write, &note);
 	if (is_ignored(&note))
 		return;

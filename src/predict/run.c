@@ -20,7 +20,7 @@
 
 /* More output than this is an error of the program's, told to it when it writes. */
 #define OUTPUT_MAX (64u << 20)
-enum { TRACE_MB = 1024 };
+enum { TRACE_MB = 1024, PADDED = 512 };
 
 struct run {
 	struct run_setup setup;
@@ -133,6 +133,8 @@ static char *options(const struct run *run)
 	const char *old = getenv("ATOMSAN_OPTIONS");
 	char file[80] = "", depth[40] = "", trace[160] = "";
 	int me = (int)getpid();
+	size_t length;
+	char *text;
 
 	if (run->file_fd >= 0)
 		snprintf(file, sizeof file, ":sched_file=/proc/%d/fd/%d", me, run->file_fd);
@@ -143,9 +145,15 @@ static char *options(const struct run *run)
 		snprintf(trace, sizeof trace, ":record=%s:max_size=%d:follow_fork=0", run->trace_path,
 			 TRACE_MB);
 	/* The later of two wins, and these are ours to say. */
-	return mem_textf("%s%ssched=%s:seed=%" PRIu64 ":sched_events=%s:sched_report=/proc/%d/fd/%d%s%s%s",
+	text = mem_textf("%s%ssched=%s:seed=%" PRIu64 ":sched_events=%s:sched_report=/proc/%d/fd/%d%s%s%s",
 			 old ? old : "", old && *old ? ":" : "", setup->strategy, setup->seed,
 			 setup->every ? "every" : "first", me, run->report_fd, file, depth, trace);
+	/* The length decides where the stack begins, and addresses should be the same every time. */
+	length = strlen(text);
+	text = mem_resize(text, (length / PADDED + 1) * PADDED + 1, 1);
+	memset(text + length, ':', PADDED - length % PADDED);
+	text[(length / PADDED + 1) * PADDED] = 0;
+	return text;
 }
 
 static void redirect(const struct run *run)
@@ -627,6 +635,10 @@ void run_steps(const struct sched_report *report, struct schedule *schedule)
 		if (s->thread < SCHED_THREADS)
 			schedule_add(schedule, report->thread[s->thread].name, s->events, NULL);
 	}
+	/* Who had the processor in the end never gave it up. */
+	if (count == report->switches && report->current < SCHED_THREADS && report->state == SCHED_RUNNING)
+		schedule_add(schedule, report->thread[report->current].name,
+			     report->thread[report->current].events, NULL);
 }
 
 uint64_t run_switches(const struct sched_report *report, uint64_t *preemptions)

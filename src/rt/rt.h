@@ -88,8 +88,6 @@ struct rt_thread {
 	uint64_t spin_version;
 	uint64_t spin_next;         /* `next` right after it was recorded */
 	struct sched_thread *sched; /* NULL: not scheduled, see scheduler.h */
-	uint64_t outermost;         /* calls of outermost functions that the trace has heard of */
-	uint64_t outer;             /* which of them is at work; 0: none */
 };
 #define RT_WINDOW 0x20000ull
 extern __thread struct rt_thread rt_self __attribute__((tls_model("local-exec")));

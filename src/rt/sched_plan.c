@@ -373,8 +373,44 @@ static struct sched_thread *instead(struct sched_thread *me, const struct sched_
 	return chosen;
 }
 
+/*
+ * The right one waits for something. Somebody may bring that about without
+ * doing an event: a thread that polls sees what it waited for, and ends, say;
+ * that is no step of a schedule. So the others are let run, one by one, up to
+ * their next event. NULL: they all stand before one.
+ */
+static struct sched_thread *silently(struct sched_thread *me, const struct sched_thread *of)
+{
+	if (me && me != of && me->status == SCHED_READY && !me->heard) {
+		if (me->next_silent && me->repeats < POLLS)
+			return me;
+		me->heard = true;
+	}
+	for (uint32_t i = 0; i < sched.count; i++) {
+		struct sched_thread *t = sched_thread(i);
+
+		if (t == of || t->heard || t->status != SCHED_READY)
+			continue;
+		if (t->next_silent || !t->beat) {
+			t->until = t->events;
+			return t;
+		}
+		t->heard = true;
+	}
+	return NULL;
+}
+
+static void go_on(struct sched_thread *t, uint64_t until)
+{
+	t->until = until;
+	for (uint32_t i = 0; i < sched.count; i++)
+		sched_thread(i)->heard = false;
+}
+
 struct sched_thread *sched_plan_pick(struct sched_thread *me)
 {
+	struct sched_thread *other;
+
 	for (; plan.next < plan.step_count; plan.next++, sched.report->steps = plan.next) {
 		struct step *step = &plan.steps[plan.next];
 		uint32_t index = plan.names[step->name].thread;
@@ -392,7 +428,7 @@ struct sched_thread *sched_plan_pick(struct sched_thread *me)
 			continue;
 		case SCHED_READY:
 			if (t->repeats < POLLS) {
-				t->until = step->events;
+				go_on(t, step->events);
 				return t;
 			}
 			lost(step, t, SCHED_WAIT_REPEATING);
@@ -403,7 +439,9 @@ struct sched_thread *sched_plan_pick(struct sched_thread *me)
 			/* It is wanted because its time was over at this point. */
 			if (t->deadline)
 				return NULL;
-			/* Before that is said, somebody may have let go without our knowing. */
+			other = silently(me, t);
+			if (other)
+				return other;
 			lost(step, t, t->waits);
 			return instead(me, t);
 		}
