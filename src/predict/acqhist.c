@@ -33,6 +33,16 @@ uint32_t lockset_locks(const struct locksets *l, uint32_t context, struct lockse
 	return count;
 }
 
+bool lockset_has(const struct locksets *l, uint32_t context, uint32_t lock)
+{
+	const uint32_t *words = l->words + l->contexts[context];
+
+	for (uint32_t i = *words++; i-- > 0; words += 2 + words[1])
+		if (words[0] >> 1 == lock)
+			return true;
+	return false;
+}
+
 /* The word of the lock in a list of `count` words, or 0 (no lock is held in mode 0 with number 0 and found,
  * so the answer is one more). */
 static uint32_t find_word(const uint32_t *words, uint32_t count, uint32_t lock)

@@ -143,9 +143,9 @@ static void add_single(struct group *g, uint32_t event)
 }
 
 /* The contexts of the points in a gap that are worth a look, as one number. */
-static uint64_t chain_hash(const struct locksets *l, uint32_t thread, uint32_t low, uint32_t e2)
+static uint64_t chain_hash(const struct locksets *l, uint32_t low, uint32_t e2)
 {
-	uint32_t position = lockset_position(l, thread, low + 1);
+	uint32_t position = lockset_at(l, low);
 	uint64_t hash = 0;
 
 	for (unsigned i = 0; i < CHAIN_LIMIT; i++) {
@@ -204,8 +204,10 @@ static void note_gap(struct collect *c, uint32_t variable, uint32_t e1, uint32_t
 			return;
 		like.inside = true;
 	}
+	if (guard_kept(&c->p->guards, &c->p->locks, variable, low, e2))
+		return;
 	look_behind(c, variable, e1, e2);
-	uint64_t chain = chain_hash(&c->p->locks, b->thread, low, e2);
+	uint64_t chain = chain_hash(&c->p->locks, low, e2);
 	struct group *g = find_group(&c->gaps, predict_mix(hash_of(&like), chain), &like);
 
 	/* A gap that synchronisation falls into is like no other. */
@@ -266,7 +268,7 @@ static void note_single(struct collect *c, uint32_t variable, uint32_t event)
 			     .variable = variable,
 			     .site1 = e->site,
 			     .kind1 = e->kind,
-			     .context = lockset_context(&c->p->locks, e->thread, event)};
+			     .context = c->p->locks.positions[lockset_at(&c->p->locks, event)].context};
 	struct group *g = find_group(&c->singles, hash_of(&like), &like);
 	uint32_t segment = c->segments[e->thread] + 1;
 
@@ -312,7 +314,7 @@ static void access_variable(struct collect *c, uint32_t variable, uint32_t event
 static bool locks_allow(struct predict *p, const struct group *g, struct gap gap, uint32_t context)
 {
 	const struct lockset_position *positions = p->locks.positions;
-	uint32_t at = lockset_position(&p->locks, g->thread, gap.low + 1);
+	uint32_t at = lockset_at(&p->locks, gap.low);
 
 	for (unsigned i = 0; i < CHAIN_LIMIT && at && (!i || positions[at].event < gap.e2);
 	     i++, at = positions[at].next)
@@ -326,14 +328,14 @@ static bool find_point(struct predict *p, const struct vclock *clock, const stru
 		       uint32_t thread, uint32_t f, uint32_t *limit)
 {
 	struct locksets *l = &p->locks;
-	uint32_t context = lockset_context(l, thread, f);
+	uint32_t context = l->positions[lockset_at(l, f)].context;
 	uint32_t need = vclock_needs(clock, thread, f + 1, g->thread);
 	uint32_t at = need > gap.low + 1 ? need : gap.low + 1;
 	uint32_t position;
 
 	if (at > gap.e2)
 		return false;
-	position = lockset_position(l, g->thread, at);
+	position = need > gap.low + 1 ? lockset_position(l, g->thread, at) : lockset_at(l, gap.low);
 	for (unsigned i = 0; i < CHAIN_LIMIT; i++) {
 		if (vclock_needs(clock, g->thread, at, thread) > f)
 			return false;
@@ -448,7 +450,7 @@ static void combine(struct collect *c, const struct group *g, const struct group
 		uint64_t key = predict_mix(pattern_key(p->history, g->variable, m.gap.e1, m.f, m.gap.e2),
 					   s->context);
 
-		key = predict_mix(key, chain_hash(&p->locks, g->thread, m.gap.low, m.gap.e2));
+		key = predict_mix(key, chain_hash(&p->locks, m.gap.low, m.gap.e2));
 		p->counts.cut_points++;
 		struct prediction *new = predict_add(p, key);
 
@@ -499,6 +501,8 @@ void cutpoint_run(struct predict *p)
 	c.latest = mem_zalloc(h->variable_count + 1ull, sizeof(*c.latest));
 	for (uint32_t i = 0; i < h->count; i++) {
 		if (history_is_access(&h->events[i])) {
+			if (order_alone(&p->order, i))
+				continue;
 			access_variable(&c, h->events[i].object, i);
 		} else if (order_ends_segment(&h->events[i])) {
 			c.segments[h->events[i].thread]++;

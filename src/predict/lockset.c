@@ -250,6 +250,7 @@ static void follow(struct locksets *l, struct state *states, uint32_t *filled)
 		const struct history_event *e = &h->events[i];
 		struct state *s = &states[e->thread];
 
+		l->at[i] = s->position;
 		if (!is_lock_operation(e))
 			continue;
 		uint32_t at = find_held(s, e->object);
@@ -277,6 +278,7 @@ static void follow(struct locksets *l, struct state *states, uint32_t *filled)
 			link_positions(l, s, gone.acquire, s->position + 1);
 			new_position(l, s, i);
 		}
+		l->at[i] = s->position;
 	}
 }
 
@@ -315,6 +317,7 @@ void locksets_build(struct locksets *l, const struct history *history)
 		l->positions[s->position] =
 			(struct lockset_position){.event = HISTORY_NONE, .free = s->position};
 	}
+	l->at = mem_alloc((history->count + 1ull) * sizeof(*l->at));
 	follow(l, states, filled);
 	for (uint32_t t = 0; t < threads; t++) {
 		for (uint32_t i = 0; i < states[t].room; i++)
@@ -332,6 +335,7 @@ void locksets_release(struct locksets *l)
 {
 	free(l->threads);
 	free(l->positions);
+	free(l->at);
 	free(l->words);
 	free(l->contexts);
 	free(l->group_first);

@@ -45,6 +45,7 @@ struct locksets {
 	const struct history *history;
 	struct lockset_thread *threads;
 	struct lockset_position *positions; /* by thread, then in order */
+	uint32_t *at;                       /* by event: its thread's position afterwards */
 	uint32_t *words;                    /* contexts, see lockset.c */
 	uint32_t word_count, word_room;
 	uint32_t *contexts; /* where each begins; context 0 is the empty lockset */
@@ -73,8 +74,16 @@ static inline uint32_t lockset_context(const struct locksets *l, uint32_t thread
 	return l->positions[lockset_position(l, thread, limit)].context;
 }
 
+/* The same once an access was executed, or right before it. */
+static inline uint32_t lockset_at(const struct locksets *l, uint32_t access)
+{
+	return l->at[access];
+}
+
 /* Locks of a context; fills up to `room` and returns how many there are. */
 uint32_t lockset_locks(const struct locksets *l, uint32_t context, struct lockset_lock *locks, uint32_t room);
+
+bool lockset_has(const struct locksets *l, uint32_t context, uint32_t lock);
 
 /* Can two threads be at points with these contexts at the same time, as far as locks go (section 3.2)? */
 bool lockset_compatible(struct locksets *l, uint32_t a, uint32_t b);

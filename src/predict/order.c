@@ -38,6 +38,10 @@ struct build {
 	struct barrier *barriers;
 	struct map created; /* child to creating event, plus one */
 	uint32_t *last;     /* per thread: its latest event, plus one */
+	uint32_t *ends;     /* per thread: the last event that it has at all, plus one */
+	uint32_t started;   /* threads so far */
+	bool *alone;        /* per thread: see order_alone */
+	bool unknown;       /* some thread came from nowhere */
 	struct map waits;   /* semaphore or condition, and thread: successful waits so far, plus one */
 	uint32_t *once;     /* event that ended it, plus one */
 };
@@ -233,6 +237,18 @@ static void barrier_leave(struct build *b, struct barrier *r, uint32_t thread, u
 		vclock_sum_use(&b->o->whole, &r->last[1], thread, event);
 }
 
+/* All others that were created are over, as this one knows. */
+static bool is_alone(const struct build *b, uint32_t thread, uint32_t event)
+{
+	const struct order *o = b->o;
+
+	for (uint32_t u = 0; u < o->history->thread_count; u++)
+		if (u != thread && (b->last[u] || map_get(&b->created, u)) &&
+		    vclock_needs(&o->basic, thread, event + 1, u) < b->ends[u])
+			return false;
+	return !b->unknown;
+}
+
 static void look_at(struct build *b, uint32_t i)
 {
 	const struct history *h = b->o->history;
@@ -241,14 +257,18 @@ static void look_at(struct build *b, uint32_t i)
 
 	if (!b->last[e->thread] && (creator = map_get(&b->created, e->thread)))
 		edge(b, h->events[creator - 1].thread, creator - 1, e->thread, i, ORDER_CREATE);
+	if (!b->last[e->thread])
+		b->alone[e->thread] = !b->started++ && !b->unknown;
 	b->last[e->thread] = i + 1;
 	switch ((enum history_kind)e->kind) {
 	case HISTORY_CREATE:
 		map_set(&b->created, e->object, i + 1);
+		b->alone[e->thread] = false;
 		break;
 	case HISTORY_JOIN:
 		if (b->last[e->object])
 			edge(b, e->object, b->last[e->object] - 1, e->thread, i, ORDER_JOIN);
+		b->alone[e->thread] = is_alone(b, e->thread, i);
 		break;
 	case HISTORY_BARRIER_ENTER:
 		barrier_enter(b, &b->barriers[e->object], h->barriers[e->object], e->thread, i);
@@ -294,9 +314,17 @@ void order_build(struct order *o, const struct history *history)
 	b.barriers = mem_zalloc(history->barrier_count + 1ull, sizeof(*b.barriers));
 	b.last = mem_zalloc(history->thread_count + 1ull, sizeof(*b.last));
 	b.once = mem_zalloc(history->once_count + 1ull, sizeof(*b.once));
+	b.ends = mem_zalloc(history->thread_count + 1ull, sizeof(*b.ends));
+	b.alone = mem_zalloc(history->thread_count + 1ull, sizeof(*b.alone));
+	o->alone = mem_zalloc(history->count / 64 + 1ull, sizeof(*o->alone));
 	for (uint32_t i = 0; i < history->count; i++) {
 		const struct history_event *e = &history->events[i];
 
+		/* All threads but the first have somebody who created them. */
+		b.unknown |= i && !b.ends[e->thread] && !map_get(&b.created, e->thread);
+		b.ends[e->thread] = i + 1;
+		if (e->kind == HISTORY_CREATE)
+			map_set(&b.created, e->object, 1);
 		switch ((enum history_kind)e->kind) {
 		case HISTORY_POST:
 			count_source(&b.semaphores[e->object], e->thread, i);
@@ -318,13 +346,19 @@ void order_build(struct order *o, const struct history *history)
 			break;
 		}
 	}
+	map_clear(&b.created);
 	vclock_init(&o->basic, history->thread_count);
 	vclock_init(&o->whole, history->thread_count);
-	for (uint32_t i = 0; i < history->count; i++)
-		if (!history_is_access(&history->events[i]) || !b.last[history->events[i].thread])
+	for (uint32_t i = 0; i < history->count; i++) {
+		uint32_t thread = history->events[i].thread;
+
+		if (!history_is_access(&history->events[i]) || !b.last[thread])
 			look_at(&b, i);
 		else
-			b.last[history->events[i].thread] = i + 1;
+			b.last[thread] = i + 1;
+		if (b.alone[thread])
+			o->alone[i / 64] |= 1ull << i % 64;
+	}
 	counted_free(b.semaphores, history->semaphore_count);
 	counted_free(b.conditions, history->condition_count);
 	for (uint32_t i = 0; i < history->barrier_count; i++) {
@@ -337,6 +371,8 @@ void order_build(struct order *o, const struct history *history)
 	}
 	free(b.barriers);
 	free(b.last);
+	free(b.ends);
+	free(b.alone);
 	free(b.once);
 	map_release(&b.created);
 	map_release(&b.waits);
@@ -347,6 +383,7 @@ void order_release(struct order *o)
 	vclock_release(&o->basic);
 	vclock_release(&o->whole);
 	free(o->edges);
+	free(o->alone);
 	for (uint32_t i = 0; i < o->token_count; i++) {
 		free(o->tokens[i].events);
 		free(o->tokens[i].balance);

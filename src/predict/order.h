@@ -66,6 +66,7 @@ struct order {
 	struct order_tokens *tokens;
 	uint32_t token_count, token_room;
 	struct map token_index; /* semaphore and thread to index plus one */
+	uint64_t *alone;        /* a bit for each event: see order_alone */
 };
 
 void order_build(struct order *o, const struct history *history);
@@ -80,6 +81,13 @@ static inline const struct vclock *order_whole(const struct order *o)
 static inline uint32_t order_needs(const struct order *o, uint32_t thread, uint32_t limit, uint32_t other)
 {
 	return vclock_needs(order_whole(o), thread, limit, other);
+}
+
+/* No other thread is there yet, or still, when this event happens, in whatever order: before the first
+ * creation, after the last join. */
+static inline bool order_alone(const struct order *o, uint32_t event)
+{
+	return o->alone[event / 64] >> event % 64 & 1;
 }
 
 /* Events at which segments end: what two events of a thread in one segment need, and what needs them

@@ -31,8 +31,10 @@ struct stretch {
 	uint32_t from, to; /* events */
 	uint32_t x, y;
 	uint32_t shape;
-	uint32_t next; /* of the same two variables; 0: none */
+	uint32_t class; /* the same for stretches that differ in their variables alone */
+	uint32_t next;  /* of the same two variables; 0: none */
 	bool widest, narrowest;
+	bool shut_x, shut_y; /* the guard of the variable is kept all the while */
 };
 
 struct pairs {
@@ -42,6 +44,10 @@ struct pairs {
 	uint32_t count, room;
 	struct map heads, sizes; /* of the variables x and y */
 	struct map known;        /* stretches that are alike */
+	struct map classes;      /* with numbers from 1 on */
+	struct map tried;        /* pairs of classes that were combined */
+	struct map open;         /* two variables between which some thread can be disturbed */
+	bool survey;             /* that is all that is asked so far */
 	struct map *together;
 };
 
@@ -56,20 +62,40 @@ static void add_stretch(struct pairs *q, uint32_t shape, const struct shape_acce
 	const struct shape *s = &q->s->all[shape];
 	const struct history_event *from = event_of(q, a->event), *to = event_of(q, b->event);
 	uint64_t key = (uint64_t)a->variable << 32 | b->variable;
-	uint32_t size = map_get(&q->sizes, key);
-	uint32_t points[POINTS];
+	uint32_t size;
 
 	if (from->time == to->time)
 		return;
-	uint64_t like = predict_mix(predict_mix(key, s->thread), (uint64_t)from->site << 32 | to->site);
-	uint32_t count = shape_points(q->p, s->thread, a->event + 1, b->event, points, POINTS);
+	bool shut_x = guard_kept(&q->p->guards, &q->p->locks, a->variable, a->event, b->event);
+	bool shut_y = guard_kept(&q->p->guards, &q->p->locks, b->variable, a->event, b->event);
+
+	/* Two that are shut on one variable cannot meet, and one must be open for both. */
+	if (q->survey) {
+		if (widest && !(shut_x && shut_y) && !map_get(&q->open, key))
+			map_set(&q->open, key, 1);
+		return;
+	}
+	if (!map_get(&q->open, key) && !map_get(&q->open, (uint64_t)b->variable << 32 | a->variable))
+		return;
+	uint64_t like =
+		predict_mix(predict_mix(s->thread, s->segment), (uint64_t)from->site << 32 | to->site);
+	uint32_t at = lockset_at(&q->p->locks, a->event);
 
 	like = predict_mix(like, from->kind << 3 | to->kind << 2 | widest << 1 | narrowest);
-	for (uint32_t i = 0; i < count; i++)
-		like = predict_mix(like, lockset_context(&q->p->locks, s->thread, points[i]));
-	like = predict_mix(like, s->segment);
+	like = predict_mix(like, shut_x << 1 | shut_y);
+	for (unsigned i = 0; i < POINTS && at && (!i || q->p->locks.positions[at].event < b->event); i++) {
+		like = predict_mix(like, q->p->locks.positions[at].context);
+		at = q->p->locks.positions[at].next;
+	}
+	like = predict_mix(like, q->p->locks.positions[lockset_at(&q->p->locks, b->event)].context);
+	uint32_t class = map_get(&q->classes, like);
+
+	if (!class)
+		map_set(&q->classes, like, class = (uint32_t)q->classes.count + 1);
+	like = predict_mix(key, class);
 	if (map_get(&q->known, like))
 		return;
+	size = map_get(&q->sizes, key);
 	if (q->count == STRETCH_LIMIT || size == PER_PAIR_LIMIT) {
 		q->p->counts.skipped++;
 		return;
@@ -84,49 +110,45 @@ static void add_stretch(struct pairs *q, uint32_t shape, const struct shape_acce
 					      .x = a->variable,
 					      .y = b->variable,
 					      .shape = shape,
+					      .class = class,
 					      .next = map_get(&q->heads, key),
 					      .widest = widest,
+					      .shut_x = shut_x,
+					      .shut_y = shut_y,
 					      .narrowest = narrowest};
 	map_set(&q->heads, key, q->count);
 	map_set(&q->sizes, key, size + 1);
 }
 
-static bool same_kind(const struct pairs *q, const struct shape_access *a, const struct shape_access *b)
-{
-	return a->variable == b->variable && event_of(q, a->event)->kind == event_of(q, b->event)->kind;
-}
-
-/* The stretches from a variable to another: b is the last of its kind for the widest, the next for narrow
- * ones. */
+/*
+ * The stretches from a variable to another. For the widest, the first access is
+ * the first of its kind, and the last is the last; in a narrow one neither kind
+ * comes again in between.
+ */
 static void look_at(struct pairs *q, uint32_t shape)
 {
 	const struct shape *s = &q->s->all[shape];
 	const struct shape_access *accesses = q->s->accesses + s->first;
+	uint32_t before[SHAPE_ACCESSES], after[SHAPE_ACCESSES]; /* of the same variable and kind, plus one */
 
 	for (uint32_t i = 0; i < s->count; i++) {
-		bool first = true;
-
-		for (uint32_t k = 0; k < i; k++)
-			first &= !same_kind(q, &accesses[k], &accesses[i]);
-		for (uint32_t k = i + 1; k < s->count; k++) {
-			bool last = true, next = true, again = false;
-
-			if (accesses[k].variable == accesses[i].variable)
-				continue;
-			for (uint32_t m = i + 1; m < s->count; m++) {
-				if (m > k)
-					last &= !same_kind(q, &accesses[m], &accesses[k]);
-				if (m < k) {
-					next &= !same_kind(q, &accesses[m], &accesses[k]);
-					again |= same_kind(q, &accesses[m], &accesses[i]);
-				}
+		before[i] = 0;
+		after[i] = s->count + 1;
+		for (uint32_t k = i; k-- > 0 && !before[i];)
+			if (accesses[k].variable == accesses[i].variable &&
+			    event_of(q, accesses[k].event)->kind == event_of(q, accesses[i].event)->kind) {
+				before[i] = k + 1;
+				after[k] = i + 1;
 			}
-			bool widest = first && last, narrowest = next && !again;
+	}
+	for (uint32_t i = 0; i < s->count; i++)
+		for (uint32_t k = i + 1; k < s->count; k++) {
+			bool widest = !before[i] && after[k] > s->count;
+			bool narrowest = before[k] <= i + 1 && after[i] > k + 1;
 
-			if (widest || narrowest)
+			if (accesses[k].variable != accesses[i].variable && (widest || narrowest))
 				add_stretch(q, shape, &accesses[i], &accesses[k], widest, narrowest);
 		}
-	}
 }
 
 static bool conflict(const struct pairs *q, uint32_t a, uint32_t b)
@@ -173,6 +195,17 @@ static void report(struct pairs *q, enum predict_kind kind, uint64_t key, const 
 	map_set(q->together, shape_pair(q->s->all[u->shape].face, q->s->all[v->shape].face), 1);
 }
 
+/* What two stretches can do to each other depends on their classes alone: once is enough. */
+static bool was_tried(struct pairs *q, const struct stretch *u, const struct stretch *v, unsigned form)
+{
+	uint64_t key = (uint64_t)form << 63 | (uint64_t)u->class << 31 | v->class;
+
+	if (map_get(&q->tried, key))
+		return true;
+	map_set(&q->tried, key, 1);
+	return false;
+}
+
 /* All of v's stretch while u is in its own. */
 static void try_nested(struct pairs *q, const struct stretch *u, const struct stretch *v)
 {
@@ -182,7 +215,8 @@ static void try_nested(struct pairs *q, const struct stretch *u, const struct st
 	enum order_reason reason = ORDER_LOCKS;
 	bool refused = false;
 
-	if (!u->widest || !v->narrowest || !conflict(q, u->from, v->from) || !conflict(q, u->to, v->to))
+	if (u->shut_x || u->shut_y || !v->narrowest || was_tried(q, u, v, 0) ||
+	    !conflict(q, u->from, v->from) || !conflict(q, u->to, v->to))
 		return;
 	uint64_t key = key_of(q, PREDICT_NESTED, events);
 
@@ -229,7 +263,8 @@ static void try_crossed(struct pairs *q, const struct stretch *u, const struct s
 	enum order_reason reason = ORDER_LOCKS;
 	bool refused = false;
 
-	if (!u->widest || !v->widest || !conflict(q, u->from, v->to) || !conflict(q, u->to, v->from))
+	if (!v->widest || (u->shut_x && v->shut_y) || (u->shut_y && v->shut_x) || was_tried(q, u, v, 1) ||
+	    !conflict(q, u->from, v->to) || !conflict(q, u->to, v->from))
 		return;
 	uint64_t key = key_of(q, PREDICT_CROSSED, events);
 
@@ -279,8 +314,11 @@ void pattern_pairs(struct shapes *s, struct map *together)
 {
 	struct pairs q = {.s = s, .p = s->p, .together = together};
 
-	for (uint32_t i = 0; i < s->count; i++)
-		look_at(&q, i);
+	for (unsigned pass = 0; pass < 2; pass++) {
+		q.survey = !pass;
+		for (uint32_t i = 0; i < s->count; i++)
+			look_at(&q, i);
+	}
 	for (uint32_t i = 1; i <= q.count; i++) {
 		const struct stretch *u = &q.all[i];
 
@@ -299,4 +337,7 @@ void pattern_pairs(struct shapes *s, struct map *together)
 	map_release(&q.heads);
 	map_release(&q.sizes);
 	map_release(&q.known);
+	map_release(&q.classes);
+	map_release(&q.tried);
+	map_release(&q.open);
 }

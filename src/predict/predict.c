@@ -15,12 +15,14 @@ void predict_init(struct predict *p, const struct history *history, const struct
 	p->work = options->work_limit ? options->work_limit : WORK_LIMIT;
 	locksets_build(&p->locks, history);
 	order_build(&p->order, history);
+	guards_find(&p->guards, &p->locks, &p->order);
 }
 
 void predict_release(struct predict *p)
 {
 	locksets_release(&p->locks);
 	order_release(&p->order);
+	guards_release(&p->guards);
 	free(p->predictions);
 	map_release(&p->known);
 	*p = (struct predict){0};

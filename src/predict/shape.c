@@ -25,11 +25,11 @@ struct collect {
 	uint32_t *segments; /* by thread */
 };
 
-uint32_t shape_points(const struct predict *p, uint32_t thread, uint32_t from, uint32_t to, uint32_t *limits,
-		      uint32_t room)
+uint32_t shape_points_at(const struct predict *p, uint32_t at, uint32_t from, uint32_t to, uint32_t *limits,
+			 uint32_t room)
 {
 	const struct lockset_position *positions = p->locks.positions;
-	uint32_t at = lockset_position(&p->locks, thread, from), count = 0;
+	uint32_t count = 0;
 
 	if (from > to)
 		return 0;
@@ -39,14 +39,19 @@ uint32_t shape_points(const struct predict *p, uint32_t thread, uint32_t from, u
 	return count;
 }
 
-/* Contexts from the first access to the last. */
-static uint64_t hash_contexts(const struct locksets *l, uint32_t thread, uint32_t from, uint32_t to)
+uint32_t shape_points(const struct predict *p, uint32_t thread, uint32_t from, uint32_t to, uint32_t *limits,
+		      uint32_t room)
 {
-	uint32_t at = lockset_position(l, thread, from),
-		 end = l->threads[thread].first + l->threads[thread].count;
+	return shape_points_at(p, lockset_position(&p->locks, thread, from), from, to, limits, room);
+}
+
+/* Contexts from the first access to the last. */
+static uint64_t hash_contexts(const struct locksets *l, uint32_t from, uint32_t to)
+{
+	uint32_t at = lockset_at(l, from), end = lockset_at(l, to);
 	uint64_t hash = 0;
 
-	for (unsigned i = 0; i < 64 && at < end && (!i || l->positions[at].event < to); i++, at++)
+	for (unsigned i = 0; i < 64 && at <= end; i++, at++)
 		hash = predict_mix(hash, l->positions[at].context);
 	return hash;
 }
@@ -68,8 +73,7 @@ static void keep(struct collect *c, const struct open *o)
 		key = predict_mix(key, o->accesses[i].variable);
 	}
 	key = predict_mix(predict_mix(key, face),
-			  hash_contexts(&s->p->locks, unit->thread, o->accesses[0].event,
-					o->accesses[o->count - 1].event));
+			  hash_contexts(&s->p->locks, o->accesses[0].event, o->accesses[o->count - 1].event));
 	uint32_t face_number = map_get(&s->face_numbers, face);
 
 	if (!face_number) {
@@ -157,7 +161,7 @@ void shapes_collect(struct shapes *s, struct predict *p)
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct history_event *e = &h->events[i];
 
-		if (history_is_access(e) && e->unit)
+		if (history_is_access(e) && e->unit && !order_alone(&p->order, i))
 			note(&c, i, e->object);
 		else if (order_ends_segment(e))
 			c.segments[e->thread]++;

@@ -54,5 +54,8 @@ static inline uint64_t shape_pair(uint64_t a, uint64_t b)
  */
 uint32_t shape_points(const struct predict *p, uint32_t thread, uint32_t from, uint32_t to, uint32_t *limits,
 		      uint32_t room);
+/* The same if the thread's position at the first is known. */
+uint32_t shape_points_at(const struct predict *p, uint32_t at, uint32_t from, uint32_t to, uint32_t *limits,
+			 uint32_t room);
 
 #endif
