@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lint/flow.h"
+#include "lint/pair.h"
 
 /* Verdicts that make up one finding. */
 struct group {
@@ -53,11 +54,42 @@ static struct finding_place function_place(struct lint *lint, struct finding_lis
 
 /* ---- groups ---- */
 
-/* The function whose work the interfering access is. */
-static uint32_t other_function(const struct lint *lint, const struct verdict *v)
+/* Is the function a unit for the set, by its receiver or as part of the file's interface? */
+static bool is_unit_for(const struct lint *lint, uint32_t f, const char *set)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *function = &p->functions[f];
+	static const char globals[] = "globals of ";
+
+	if (pair_is_root(lint, f))
+		return false;
+	if (!strncmp(set, globals, strlen(globals)))
+		return function->flags & FUNCTION_EXTERNAL &&
+		       !strcmp(program_text(p, function->file), set + strlen(globals));
+	return !strcmp(program_text(p, function->receiver), set);
+}
+
+/* The function whose work the interfering access is: what was called first that is a unit for the set, as a
+ * run would see it. */
+static uint32_t other_function(const struct lint *lint, const struct verdict *v, const char *set)
 {
 	uint32_t f = program_function_of(&lint->program, access_number(lint, v->other)->inst);
+	const struct callgraph *c = &lint->calls;
 
+	for (int steps = 0; steps < 8 && !callgraph_below(lint, v->function, f); steps++) {
+		uint32_t above = 0;
+
+		for (uint32_t e = c->callers_first[f]; e < c->callers_first[f + 1] && !above; e++) {
+			uint32_t caller = c->edges[c->callers[e]].caller;
+
+			if (caller != f && lint->threads.reach[caller] >> v->other_thread & 1 &&
+			    is_unit_for(lint, caller, set))
+				above = caller;
+		}
+		if (!above)
+			break;
+		f = above;
+	}
 	return callgraph_below(lint, v->function, f) ? v->function : f;
 }
 
@@ -66,7 +98,7 @@ static struct group *group_of(struct lint *lint, struct group **groups, uint32_t
 {
 	const char *set =
 		lint->accesses.variables.at[access_number(lint, v->first)->variable].set;
-	uint32_t other = other_function(lint, v);
+	uint32_t other = other_function(lint, v, set);
 
 	for (uint32_t i = 0; i < *count; i++)
 		if ((*groups)[i].function == v->function && (*groups)[i].other_function == other &&

@@ -158,8 +158,11 @@ static bool access_flags(LLVMValueRef i, struct program_inst *inst)
 {
 	if (LLVMGetVolatile(i))
 		inst->flags |= PROGRAM_VOLATILE;
-	if (LLVMIsAtomic(i))
+	if (LLVMIsAtomic(i)) {
 		inst->flags |= PROGRAM_ATOMIC;
+		if (LLVMGetOrdering(i) == LLVMAtomicOrderingMonotonic)
+			inst->flags |= PROGRAM_RELAXED;
+	}
 	return true;
 }
 
@@ -293,6 +296,8 @@ static bool flatten_inst(LLVMValueRef i, struct program_inst *inst)
 		inst->size = (uint32_t)LLVMStoreSizeOfType(layout, type);
 		inst->read = inst->write = note_of(i, LLVMGetOperand(i, 0), type, true);
 		inst->flags |= PROGRAM_ATOMIC;
+		/* Writes only if the value is still the expected one. */
+		inst->sub = opcode == LLVMAtomicCmpXchg ? SUB_EQUAL : SUB_OTHER;
 		all_operands(inst, i, count);
 		return true;
 	case LLVMGetElementPtr:
