@@ -139,6 +139,7 @@ struct program_note {
 	uint32_t type, member, base; /* texts */
 	uint32_t base_kind;          /* enum atomsan_base */
 	uint32_t flags;              /* enum atomsan_site_flag */
+	uint32_t inner;              /* text: the innermost struct and the number of its member, "row#1" */
 };
 
 #define PROGRAM_TABLES(X)                       \

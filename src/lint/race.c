@@ -32,6 +32,24 @@ static bool view_with(const struct lint *lint, uint32_t region, uint32_t x, uint
 	return false;
 }
 
+static bool is_pure(const struct view *v, bool write)
+{
+	for (uint32_t i = 0; i < v->items.count; i++)
+		if ((v->items.at[i] & 1) != write)
+			return false;
+	return true;
+}
+
+static bool any_reads(const struct lint *lint, uint32_t region, uint32_t x)
+{
+	const struct view_set *s = &lint->views->regions[region];
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		if (view_reads(&s->at.at[i], x))
+			return true;
+	return false;
+}
+
 /* Regions of other threads that have both variables on one way. */
 static uint32_t find_others(struct lint *lint, const struct verdict *v, uint32_t x, uint32_t y, bool write,
 			    struct verdict_other *others)
@@ -63,7 +81,10 @@ static uint32_t find_others(struct lint *lint, const struct verdict *v, uint32_t
 				lint, others, count,
 				(struct verdict_other){
 					a, b, t, by - 1,
-					pair_in_scope(lint, lint->accesses.at.at[a].inst, v->function)});
+					/* The same function in another thread tells most, then one
+					 * that does nothing else. */
+					2 * pair_in_scope(lint, lint->accesses.at.at[a].inst, v->function) +
+						is_pure(view, write)});
 		}
 	}
 	return count;
@@ -110,6 +131,9 @@ static void judge_reads(struct lint *lint, struct verdicts *verdicts)
 			v.confidence -= 0.25;
 		if (pair_is_root(lint, v.function) && !j->data)
 			v.confidence -= 0.1;
+		/* On another way it does read both. */
+		if (any_reads(lint, v.first_region, y) || any_reads(lint, v.second_region, x))
+			v.confidence -= 0.15;
 		verdicts->count[VERDICT_READS]++;
 		verdict_add(verdicts, &v, others, count);
 	}

@@ -190,7 +190,11 @@ static double weigh(const struct lint *lint, const struct flow_edge *e, struct v
 
 	v->checked_again = checked_again(lint, e, v);
 	v->taken = is_taken(lint, e->from.access);
-	if (v->checked_again)
+	/* Looked at again, and then acted not on what belongs to it but on something else: somebody notes that
+	 * the old value was wrong. */
+	bool noted = v->checked_again && !e->data && !same && !together && b->write;
+
+	if (v->checked_again && !noted)
 		return 0.1;
 	if (e->data) {
 		c = same ? (b->write ? 0.9 : 0.7) : together ? 0.75 : same_set ? 0.6 : 0.45;
@@ -202,7 +206,9 @@ static double weigh(const struct lint *lint, const struct flow_edge *e, struct v
 			c *= 0.4;
 	} else {
 		/* To read the same variable again is no use of the old value. */
-		c = same ? (b->write ? 0.7 : 0.3) : together ? 0.6 : same_set ? 0.3 : 0.15;
+		c = noted  ? 0.5
+		    : same ? (b->write ? 0.7 : 0.3)
+			   : together ? 0.6 : same_set ? 0.3 : 0.15;
 		if (!b->write && !e->to.acts && region_reads(lint, v->second_region, a->variable))
 			c *= 0.5;
 		if (e->again || e->carried)

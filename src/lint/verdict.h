@@ -40,8 +40,8 @@ struct verdicts {
 	uint32_t count[VERDICT_RULES]; /* pairs of regions, by rule */
 };
 
-/* Who comes in between: at most so many, one per function. */
-enum { VERDICT_OTHERS = 3 };
+/* Who comes in between: at most so many, one per function. A finding tells of one. */
+enum { VERDICT_OTHERS = 1 };
 
 struct verdict_other {
 	uint32_t access, second; /* second: in the same region, or 0 */
