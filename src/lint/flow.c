@@ -12,11 +12,14 @@ enum { MOST_SYMBOLS = 512, MOST_RESULTS = 48, MOST_USES = 96, MOST_ROUNDS = 12 }
  * earlier iteration did. */
 enum { DATA, CONTROL, CARRIED, PLANES };
 
+/* WAITED_FOR: the function returns only if the value allows it. */
+enum { RETURNED = -1, WAITED_FOR = -2 };
+
 /* What callers need to know of a function. */
 struct carried {
 	struct flow_source source;
 	uint8_t plane;
-	int8_t out; /* parameter through whose pointer it is handed out, or -1: returned */
+	int8_t out; /* parameter through whose pointer it is handed out, RETURNED or WAITED_FOR */
 };
 
 struct param_use {
@@ -49,6 +52,7 @@ struct work {
 	uint64_t *sets;                  /* PLANES per slot */
 	uint32_t slot_count, slot_room;
 	uint64_t *control; /* by block: what decides whether it runs */
+	uint64_t *waited;  /* symbols that a wait was for */
 	uint64_t *in_loop; /* by loop: symbols that are read in it */
 	uint64_t *temporary;
 	struct vec_u32 conditions; /* that guard the access at hand, and read something again */
@@ -238,6 +242,20 @@ static void find_symbols(struct work *w)
 	}
 }
 
+static bool has(const uint64_t *set, uint32_t symbol)
+{
+	return set[symbol / 64] >> (symbol % 64) & 1;
+}
+
+/* In whatever way. */
+static bool has_any(const struct work *w, const uint64_t *set, uint32_t symbol)
+{
+	for (int plane = 0; plane < PLANES; plane++)
+		if (has(set + plane * w->words, symbol))
+			return true;
+	return false;
+}
+
 /* ---- spreading ---- */
 
 static const uint64_t *of_value(struct work *w, uint32_t value)
@@ -279,7 +297,22 @@ static void keep_symbol(struct work *w, uint32_t base, int64_t at, uint32_t symb
 	add_symbol(w, memory_key(base, ALL), symbol, plane);
 }
 
-static void spread_call(struct work *w, uint32_t i)
+/* What comes behind a block happens because of the value. */
+static void hold_behind(struct work *w, uint32_t block, uint32_t symbol)
+{
+	uint64_t bit = 1ull << (symbol % 64);
+
+	for (uint32_t n = w->cfg->number[block]; n < w->cfg->order_count; n++) {
+		uint64_t *control = w->control + ((size_t)w->cfg->order[n] * PLANES + CONTROL) * w->words;
+
+		if (control[symbol / 64] & bit || !cfg_dominates(w->cfg, block, w->cfg->order[n]))
+			continue;
+		control[symbol / 64] |= bit;
+		w->changed = true;
+	}
+}
+
+static void spread_call(struct work *w, uint32_t i, uint32_t block)
 {
 	const struct program *p = &w->lint->program;
 	const struct program_inst *inst = &p->insts[i];
@@ -298,7 +331,9 @@ static void spread_call(struct work *w, uint32_t i)
 
 			if (symbol >= symbols(w) || w->sources.at[symbol - w->params].via != i)
 				break;
-			if (c->out < 0) {
+			if (c->out == WAITED_FOR) {
+				hold_behind(w, block, symbol);
+			} else if (c->out < 0) {
 				if (inst->value)
 					add_symbol(w, inst->value, symbol, c->plane);
 			} else if (c->out < (int)arguments) {
@@ -427,7 +462,7 @@ static void spread_inst(struct work *w, uint32_t i, uint32_t block)
 			add_sets(w, inst->value, of_value(w, program_operand(p, inst, n)), DATA);
 		break;
 	case PROGRAM_CALL:
-		spread_call(w, i);
+		spread_call(w, i, block);
 		break;
 	default:
 		break;
@@ -493,6 +528,45 @@ static void find_loops(struct work *w)
 	}
 }
 
+/* Values that a loop around a wait looks at: who gets out of it goes on because of them. */
+static void find_waits(struct work *w)
+{
+	const struct program *p = &w->lint->program;
+	bool *waits = mem_zalloc(w->cfg->loop_count + 1, 1), any = false;
+
+	for (uint32_t n = 0; n < w->cfg->order_count; n++) {
+		uint32_t b = w->cfg->order[n], loop = w->cfg->loop[b];
+		const struct program_block *block = &p->blocks[w->block + b];
+
+		for (uint32_t i = block->inst; loop != CFG_NONE && i < block->inst + block->inst_count; i++) {
+			const struct known *known = pointsto_known(&w->lint->pt, &p->insts[i]);
+
+			if (known && (known->kind == KNOWN_WAIT || known->kind == KNOWN_WAIT_CXX))
+				any = waits[loop] = true;
+		}
+	}
+	for (uint32_t n = 0; any && n < w->cfg->order_count; n++) {
+		uint32_t b = w->cfg->order[n], loop = w->cfg->loop[b];
+		const struct program_block *block = &p->blocks[w->block + b];
+		uint32_t end = block->inst + block->inst_count - 1;
+		const uint64_t *set;
+
+		if (loop == CFG_NONE || !waits[loop] || p->insts[end].op != PROGRAM_BRANCH ||
+		    !(set = of_value(w, program_operand(p, &p->insts[end], 0))))
+			continue;
+		for (uint32_t e = w->cfg->edge_first[b]; e < w->cfg->edge_first[b + 1]; e++) {
+			if (cfg_inside(w->cfg, w->cfg->edges[e], loop))
+				continue;
+			for (uint32_t s = w->params; s < symbols(w); s++)
+				if (has_any(w, set, s)) {
+					hold_behind(w, w->cfg->edges[e], s);
+					w->waited[s / 64] |= 1ull << (s % 64);
+				}
+		}
+	}
+	free(waits);
+}
+
 static void spread(struct work *w)
 {
 	const struct program *p = &w->lint->program;
@@ -510,24 +584,11 @@ static void spread(struct work *w)
 			for (uint32_t i = 0; i < block->inst_count; i++)
 				spread_inst(w, block->inst + i, b);
 		}
+		find_waits(w);
 	}
 }
 
 /* ---- uses ---- */
-
-static bool has(const uint64_t *set, uint32_t symbol)
-{
-	return set[symbol / 64] >> (symbol % 64) & 1;
-}
-
-/* In whatever way. */
-static bool has_any(const struct work *w, const uint64_t *set, uint32_t symbol)
-{
-	for (int plane = 0; plane < PLANES; plane++)
-		if (has(set + plane * w->words, symbol))
-			return true;
-	return false;
-}
 
 /* Do two instructions lie in the same region, whatever the way? */
 bool flow_same_regions(const struct lint *lint, uint32_t a, uint32_t b)
@@ -996,7 +1057,7 @@ static void add_result(struct work *w, const uint64_t *set, int plane, int out)
 		if (!has(set, n))
 			continue;
 		if (n < w->params) {
-			if (out < 0 && n < 64)
+			if (out == RETURNED && n < 64)
 				*(plane == DATA ? &s->to_result_data : &s->to_result_control) |= 1ull << n;
 			continue;
 		}
@@ -1037,12 +1098,13 @@ static void summarise(struct work *w)
 		if (!set)
 			continue;
 		for (int plane = 0; plane < PLANES; plane++) {
-			add_result(w, set + plane * w->words, plane, -1);
+			add_result(w, set + plane * w->words, plane, RETURNED);
 			/* Which return it is. */
 			add_result(w, w->control + ((size_t)w->cfg->order[n] * PLANES + plane) * w->words,
-				   plane == DATA ? CONTROL : plane, -1);
+				   plane == DATA ? CONTROL : plane, RETURNED);
 		}
 	}
+	add_result(w, w->waited, CONTROL, WAITED_FOR);
 	for (uint32_t n = 0; n < f->parameter_count && n < 64; n++) {
 		for (uint64_t i = 0; i <= w->slots.mask && w->slots.slots; i++) {
 			const struct map_slot *m = &w->slots.slots[i];
@@ -1106,6 +1168,7 @@ static void analyse(struct lint *lint, struct summary *summaries, uint32_t funct
 	if (worth_it(&w)) {
 		w.words = (symbols(&w) + 64) / 64;
 		w.control = mem_zalloc((size_t)w.cfg->count * w.words * PLANES + 1, sizeof(*w.control));
+		w.waited = mem_zalloc(w.words, sizeof(*w.waited));
 		w.temporary = mem_zalloc(w.words * PLANES + 1, sizeof(*w.temporary));
 		find_loops(&w);
 		spread(&w);
@@ -1137,6 +1200,7 @@ static void analyse(struct lint *lint, struct summary *summaries, uint32_t funct
 	free(w.control);
 	free(w.temporary);
 	free(w.in_loop);
+	free(w.waited);
 }
 
 void flow_build(struct lint *lint)

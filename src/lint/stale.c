@@ -209,6 +209,9 @@ static double weigh(const struct lint *lint, const struct flow_edge *e, struct v
 		c = noted  ? 0.5
 		    : same ? (b->write ? 0.7 : 0.3)
 			   : together ? 0.6 : same_set ? 0.3 : 0.15;
+		/* Whether the value is still good makes a difference, and both ways something is done. */
+		if (e->to.acts && same_set && c < 0.5)
+			c = 0.5;
 		if (!b->write && !e->to.acts && region_reads(lint, v->second_region, a->variable))
 			c *= 0.5;
 		if (e->again || e->carried)
