@@ -169,6 +169,8 @@ static int run(int argc, char **argv)
 	lint_run(&lint);
 	stale_judge(&lint, &verdicts);
 	race_judge(&lint, &verdicts);
+	method_judge(&lint, &verdicts);
+	extra_judge(&lint, &verdicts);
 	end_steps(shown);
 	if (dump)
 		print_program(stdout, &lint);

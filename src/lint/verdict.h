@@ -58,5 +58,7 @@ void verdict_add(struct verdicts *verdicts, const struct verdict *verdict, const
 
 void stale_judge(struct lint *lint, struct verdicts *verdicts);
 void race_judge(struct lint *lint, struct verdicts *verdicts);
+void method_judge(struct lint *lint, struct verdicts *verdicts);
+void extra_judge(struct lint *lint, struct verdicts *verdicts);
 
 #endif
