@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 #include "cli/publish.h"
+#include "lint/print.h"
 #include "lint/result.h"
 
 #include <errno.h>
@@ -129,10 +130,11 @@ static int run(int argc, char **argv)
 {
 	struct publish publish = {0};
 	const char *confidence_text = NULL, *spec = NULL;
-	int all = 0;
+	int all = 0, dump = 0;
 	const struct cli_option options[] = {{"--all", NULL, &all},
 					     {"--confidence", &confidence_text, NULL},
 					     {"--spec", &spec, NULL},
+					     {"--dump", NULL, &dump},
 					     PUBLISH_OPTIONS(publish),
 					     {NULL, NULL, NULL}};
 	int first = cli_options(&verb_lint, argc, argv, options);
@@ -167,7 +169,11 @@ static int run(int argc, char **argv)
 	lint_run(&lint);
 	stale_judge(&lint, &verdicts);
 	race_judge(&lint, &verdicts);
+	method_judge(&lint, &verdicts);
+	extra_judge(&lint, &verdicts);
 	end_steps(shown);
+	if (dump)
+		print_program(stdout, &lint);
 	list = finding_list_new("lint");
 	list->program = finding_text(list, argv[first]);
 	result_add(&lint, &verdicts, confidence, list);
@@ -183,6 +189,7 @@ const struct verb verb_lint = {
 	.summary = "find what may not be atomic, without running the program",
 	.help = "  --confidence=N           report what is at least so sure, from 0 to 1; 0.5\n"
 		"  --all                    report everything, as --confidence=0\n"
-		"  --spec=FILE              what the sources do not say, see atomsan's spec files\n" PUBLISH_HELP,
+		"  --spec=FILE              what the sources do not say, see atomsan's spec files\n"
+		"  --dump                   first print the program as the analyses see it\n" PUBLISH_HELP,
 	.run = run,
 };

@@ -195,25 +195,70 @@ static uint64_t key_of(uint32_t node, const char *name)
 	return hash ? hash : 1;
 }
 
+static uint32_t find_variable(struct lint *lint, struct naming *naming, uint32_t node, const char *name,
+			      uint64_t *key)
+{
+	struct accesses *a = &lint->accesses;
+	uint32_t number;
+
+	*key = key_of(node, name);
+	for (; (number = map_get(&naming->by_key, *key)); ++*key)
+		if (a->variables.at[number].node == node &&
+		    (!strcmp(a->variables.at[number].name, name) ||
+		     (a->variables.at[number].inner && !strcmp(a->variables.at[number].inner, name))))
+			return number;
+	return 0;
+}
+
+static unsigned dots(const char *name)
+{
+	unsigned n = 0;
+
+	for (; *name; name++)
+		n += *name == '.';
+	return n;
+}
+
+/*
+ * A member is known by the struct that declares it; what that lies in differs
+ * with the way to it (database.results.count, table.count), and the longest way
+ * gives the name and the set. Accesses that lost the former go by the latter.
+ */
 static uint32_t variable_of(struct lint *lint, struct naming *naming, uint32_t node, uint32_t note,
 			    bool *whole)
 {
 	struct accesses *a = &lint->accesses;
+	const char *inner = program_text(&lint->program, lint->program.notes[note].inner);
 	struct variable v = {.node = node};
-	uint32_t number;
+	uint64_t inner_key = 0, name_key = 0;
+	uint32_t number = 0;
 
 	if (!name_variable(lint, node, note, &v, whole))
 		return 0;
-	uint64_t key = key_of(node, v.name);
+	if (*inner && !*whole) {
+		v.inner = inner;
+		number = find_variable(lint, naming, node, inner, &inner_key);
+	}
+	uint32_t named = find_variable(lint, naming, node, v.name, &name_key);
 
-	for (; (number = map_get(&naming->by_key, key)); key++)
-		if (a->variables.at[number].node == node && !strcmp(a->variables.at[number].name, v.name))
-			return number;
-	number = a->variables.count;
-	v.next = map_get(&naming->by_node, (uint64_t)node);
-	vec_push(&a->variables, v);
-	map_set(&naming->by_key, key, number);
-	map_set(&naming->by_node, (uint64_t)node, number);
+	if (!number)
+		number = named;
+	if (!number) {
+		number = a->variables.count;
+		v.next = map_get(&naming->by_node, (uint64_t)node);
+		vec_push(&a->variables, v);
+		map_set(&naming->by_node, (uint64_t)node, number);
+		named = 0;
+	} else if (dots(v.name) > dots(a->variables.at[number].name)) {
+		a->variables.at[number].name = v.name;
+		a->variables.at[number].set = v.set;
+	}
+	if (inner_key && !map_get(&naming->by_key, inner_key)) {
+		a->variables.at[number].inner = inner;
+		map_set(&naming->by_key, inner_key, number);
+	}
+	if (!named && !map_get(&naming->by_key, name_key))
+		map_set(&naming->by_key, name_key, number);
 	return number;
 }
 

@@ -8,17 +8,24 @@
 /* Beyond these, values are not followed; the report says so. */
 enum { MOST_SYMBOLS = 512, MOST_RESULTS = 48, MOST_USES = 96, MOST_ROUNDS = 12 };
 
+/* How something depends on a value: it is made of it, it happens because of it, or it happens because an
+ * earlier iteration did. */
+enum { DATA, CONTROL, CARRIED, PLANES };
+
+/* WAITED_FOR: the function returns only if the value allows it. */
+enum { RETURNED = -1, WAITED_FOR = -2 };
+
 /* What callers need to know of a function. */
 struct carried {
 	struct flow_source source;
-	bool data;
-	int8_t out; /* parameter through whose pointer it is handed out, or -1: returned */
+	uint8_t plane;
+	int8_t out; /* parameter through whose pointer it is handed out, RETURNED or WAITED_FOR */
 };
 
 struct param_use {
 	struct flow_use use;
 	uint32_t parameter;
-	bool data;
+	uint8_t plane;
 };
 
 struct summary {
@@ -42,10 +49,13 @@ struct work {
 	struct map from_inst;            /* access or call -> first symbol + 1 of that instruction */
 	uint32_t words;                  /* of a set */
 	struct map slots;                /* value -> its sets + 1; memory: key with bit 63 */
-	uint64_t *sets;                  /* two per slot: data, then control */
+	uint64_t *sets;                  /* PLANES per slot */
 	uint32_t slot_count, slot_room;
 	uint64_t *control; /* by block: what decides whether it runs */
+	uint64_t *waited;  /* symbols that a wait was for */
+	uint64_t *in_loop; /* by loop: symbols that are read in it */
 	uint64_t *temporary;
+	struct vec_u32 conditions; /* that guard the access at hand, and read something again */
 	bool changed;
 };
 
@@ -62,15 +72,15 @@ static uint64_t *slot(struct work *w, uint64_t key)
 		if (w->slot_count == w->slot_room) {
 			uint32_t room = w->slot_room ? w->slot_room * 2 : 256;
 
-			w->sets = mem_resize(w->sets, (size_t)room * w->words * 2, sizeof(*w->sets));
-			memset(w->sets + (size_t)w->slot_room * w->words * 2, 0,
-			       (size_t)(room - w->slot_room) * w->words * 2 * sizeof(*w->sets));
+			w->sets = mem_resize(w->sets, (size_t)room * w->words * PLANES, sizeof(*w->sets));
+			memset(w->sets + (size_t)w->slot_room * w->words * PLANES, 0,
+			       (size_t)(room - w->slot_room) * w->words * PLANES * sizeof(*w->sets));
 			w->slot_room = room;
 		}
 		n = ++w->slot_count;
 		map_set(&w->slots, key, n);
 	}
-	return w->sets + (size_t)(n - 1) * w->words * 2;
+	return w->sets + (size_t)(n - 1) * w->words * PLANES;
 }
 
 /* NULL if nothing is known of it. */
@@ -78,7 +88,7 @@ static uint64_t *peek(struct work *w, uint64_t key)
 {
 	uint32_t n = map_get(&w->slots, key);
 
-	return n ? w->sets + (size_t)(n - 1) * w->words * 2 : NULL;
+	return n ? w->sets + (size_t)(n - 1) * w->words * PLANES : NULL;
 }
 
 static bool join(uint64_t *into, const uint64_t *from, uint32_t words)
@@ -92,28 +102,25 @@ static bool join(uint64_t *into, const uint64_t *from, uint32_t words)
 	return news != 0;
 }
 
-/* All that `from` depends on, `to` depends on; by control only if so wished. */
-static void add_sets(struct work *w, uint64_t to, const uint64_t *from, bool as_control)
+/* All that `from` depends on, `to` depends on: as it is, or by control alone. */
+static void add_sets(struct work *w, uint64_t to, const uint64_t *from, int as)
 {
-	uint64_t copy[2 * (MOST_SYMBOLS / 64 + 2)];
+	uint64_t copy[PLANES * (MOST_SYMBOLS / 64 + 2)];
 
 	if (!from)
 		return;
 	/* The slot may move what `from` points to. */
-	memcpy(copy, from, w->words * 2 * sizeof(*copy));
+	memcpy(copy, from, w->words * PLANES * sizeof(*copy));
 	uint64_t *into = slot(w, to);
 
-	if (as_control) {
-		w->changed |= join(into + w->words, copy, w->words);
-		w->changed |= join(into + w->words, copy + w->words, w->words);
-	} else {
-		w->changed |= join(into, copy, w->words * 2);
-	}
+	for (int plane = 0; plane < PLANES; plane++)
+		w->changed |= join(into + (plane > as ? plane : as) * w->words, copy + plane * w->words,
+				   w->words);
 }
 
-static void add_symbol(struct work *w, uint64_t to, uint32_t symbol, bool data)
+static void add_symbol(struct work *w, uint64_t to, uint32_t symbol, int plane)
 {
-	uint64_t *into = slot(w, to) + (data ? 0 : w->words);
+	uint64_t *into = slot(w, to) + plane * w->words;
 	uint64_t bit = 1ull << (symbol % 64);
 
 	w->changed |= !(into[symbol / 64] & bit);
@@ -235,6 +242,20 @@ static void find_symbols(struct work *w)
 	}
 }
 
+static bool has(const uint64_t *set, uint32_t symbol)
+{
+	return set[symbol / 64] >> (symbol % 64) & 1;
+}
+
+/* In whatever way. */
+static bool has_any(const struct work *w, const uint64_t *set, uint32_t symbol)
+{
+	for (int plane = 0; plane < PLANES; plane++)
+		if (has(set + plane * w->words, symbol))
+			return true;
+	return false;
+}
+
 /* ---- spreading ---- */
 
 static const uint64_t *of_value(struct work *w, uint32_t value)
@@ -249,8 +270,8 @@ static void with_place(struct work *w, uint64_t to, uint32_t pointer)
 	uint32_t base = base_of(&w->lint->program, pointer, &at);
 
 	if (is_private(w, pointer)) {
-		add_sets(w, to, peek(w, memory_key(base, at)), false);
-		add_sets(w, to, peek(w, memory_key(base, SOMEWHERE)), false);
+		add_sets(w, to, peek(w, memory_key(base, at)), DATA);
+		add_sets(w, to, peek(w, memory_key(base, SOMEWHERE)), DATA);
 	}
 }
 
@@ -260,23 +281,38 @@ static void with_content(struct work *w, uint64_t to, uint32_t pointer)
 	int64_t at;
 
 	if (is_private(w, pointer))
-		add_sets(w, to, peek(w, memory_key(base_of(&w->lint->program, pointer, &at), ALL)), false);
+		add_sets(w, to, peek(w, memory_key(base_of(&w->lint->program, pointer, &at), ALL)), DATA);
 }
 
 /* The object at `base` holds, at a place, what the slot with this key depends on. */
-static void keep(struct work *w, uint32_t base, int64_t at, uint64_t key, bool as_control)
+static void keep(struct work *w, uint32_t base, int64_t at, uint64_t key)
 {
-	add_sets(w, memory_key(base, at), peek(w, key), as_control);
-	add_sets(w, memory_key(base, ALL), peek(w, key), as_control);
+	add_sets(w, memory_key(base, at), peek(w, key), DATA);
+	add_sets(w, memory_key(base, ALL), peek(w, key), DATA);
 }
 
-static void keep_symbol(struct work *w, uint32_t base, int64_t at, uint32_t symbol, bool data)
+static void keep_symbol(struct work *w, uint32_t base, int64_t at, uint32_t symbol, int plane)
 {
-	add_symbol(w, memory_key(base, at), symbol, data);
-	add_symbol(w, memory_key(base, ALL), symbol, data);
+	add_symbol(w, memory_key(base, at), symbol, plane);
+	add_symbol(w, memory_key(base, ALL), symbol, plane);
 }
 
-static void spread_call(struct work *w, uint32_t i)
+/* What comes behind a block happens because of the value. */
+static void hold_behind(struct work *w, uint32_t block, uint32_t symbol)
+{
+	uint64_t bit = 1ull << (symbol % 64);
+
+	for (uint32_t n = w->cfg->number[block]; n < w->cfg->order_count; n++) {
+		uint64_t *control = w->control + ((size_t)w->cfg->order[n] * PLANES + CONTROL) * w->words;
+
+		if (control[symbol / 64] & bit || !cfg_dominates(w->cfg, block, w->cfg->order[n]))
+			continue;
+		control[symbol / 64] |= bit;
+		w->changed = true;
+	}
+}
+
+static void spread_call(struct work *w, uint32_t i, uint32_t block)
 {
 	const struct program *p = &w->lint->program;
 	const struct program_inst *inst = &p->insts[i];
@@ -295,25 +331,27 @@ static void spread_call(struct work *w, uint32_t i)
 
 			if (symbol >= symbols(w) || w->sources.at[symbol - w->params].via != i)
 				break;
-			if (c->out < 0) {
+			if (c->out == WAITED_FOR) {
+				hold_behind(w, block, symbol);
+			} else if (c->out < 0) {
 				if (inst->value)
-					add_symbol(w, inst->value, symbol, c->data);
+					add_symbol(w, inst->value, symbol, c->plane);
 			} else if (c->out < (int)arguments) {
 				int64_t at;
 				uint32_t pointer = program_operand(p, inst, (uint32_t)c->out);
 				uint32_t base = base_of(p, pointer, &at);
 
 				if (is_private(w, pointer))
-					keep_symbol(w, base, at, symbol, c->data);
+					keep_symbol(w, base, at, symbol, c->plane);
 			}
 		}
 		for (uint32_t n = 0; n < arguments && n < 64 && inst->value; n++) {
 			uint32_t v = program_operand(p, inst, n);
 
 			if (s->to_result_data >> n & 1)
-				add_sets(w, inst->value, of_value(w, v), false);
+				add_sets(w, inst->value, of_value(w, v), DATA);
 			else if (s->to_result_control >> n & 1)
-				add_sets(w, inst->value, of_value(w, v), true);
+				add_sets(w, inst->value, of_value(w, v), CONTROL);
 		}
 	}
 	if (count || (known && known->kind != KNOWN_SAME && known->kind != KNOWN_MOVE &&
@@ -324,7 +362,7 @@ static void spread_call(struct work *w, uint32_t i)
 		uint32_t v = program_operand(p, inst, n);
 
 		if (inst->value) {
-			add_sets(w, inst->value, of_value(w, v), false);
+			add_sets(w, inst->value, of_value(w, v), DATA);
 			with_content(w, inst->value, v);
 		}
 		for (uint32_t m = 0; m < arguments; m++) {
@@ -334,7 +372,7 @@ static void spread_call(struct work *w, uint32_t i)
 			if (m != n && p->values[to].kind == VALUE_RESULT && is_private(w, to)) {
 				uint32_t base = base_of(p, to, &at);
 
-				keep(w, base, SOMEWHERE, v, false);
+				keep(w, base, SOMEWHERE, v);
 			}
 		}
 	}
@@ -342,7 +380,7 @@ static void spread_call(struct work *w, uint32_t i)
 
 static void control_of(struct work *w, uint32_t block, uint64_t to)
 {
-	add_sets(w, to, w->control + (size_t)block * w->words * 2, true);
+	add_sets(w, to, w->control + (size_t)block * w->words * PLANES, CONTROL);
 }
 
 static void spread_phi(struct work *w, const struct program_inst *inst, uint32_t block)
@@ -353,7 +391,7 @@ static void spread_phi(struct work *w, const struct program_inst *inst, uint32_t
 	for (uint32_t n = 0; n < count; n++) {
 		uint32_t from = program_operand(p, inst, count + n) - w->block;
 
-		add_sets(w, inst->value, of_value(w, program_operand(p, inst, n)), false);
+		add_sets(w, inst->value, of_value(w, program_operand(p, inst, n)), DATA);
 		if (from >= w->cfg->count || w->cfg->number[from] == CFG_NONE)
 			continue;
 		/* Which value it is depends on what decided the way here. */
@@ -369,14 +407,14 @@ static void spread_phi(struct work *w, const struct program_inst *inst, uint32_t
 			const struct program_inst *end = &p->insts[pb->inst + pb->inst_count - 1];
 
 			if (!both && end->operand_count)
-				add_sets(w, inst->value, of_value(w, program_operand(p, end, 0)), true);
+				add_sets(w, inst->value, of_value(w, program_operand(p, end, 0)), CONTROL);
 		}
 		const struct program_block *pb = &p->blocks[w->block + from];
 		const struct program_inst *end = &p->insts[pb->inst + pb->inst_count - 1];
 
 		if ((end->op == PROGRAM_BRANCH || end->op == PROGRAM_SWITCH) &&
 		    w->cfg->edge_first[from + 1] - w->cfg->edge_first[from] > 1)
-			add_sets(w, inst->value, of_value(w, program_operand(p, end, 0)), true);
+			add_sets(w, inst->value, of_value(w, program_operand(p, end, 0)), CONTROL);
 	}
 }
 
@@ -391,15 +429,15 @@ static void spread_inst(struct work *w, uint32_t i, uint32_t block)
 	case PROGRAM_LOAD:
 	case PROGRAM_UPDATE:
 		for (; symbol && symbol <= symbols(w) && w->sources.at[symbol - 1 - w->params].via == i; symbol++)
-			add_symbol(w, inst->value, symbol - 1, true);
-		add_sets(w, inst->value, of_value(w, program_operand(p, inst, 0)), false);
+			add_symbol(w, inst->value, symbol - 1, DATA);
+		add_sets(w, inst->value, of_value(w, program_operand(p, inst, 0)), DATA);
 		with_place(w, inst->value, program_operand(p, inst, 0));
 		break;
 	case PROGRAM_STORE:
 		if (!is_private(w, program_operand(p, inst, 1)))
 			break;
 		base = base_of(p, program_operand(p, inst, 1), &at);
-		keep(w, base, at, program_operand(p, inst, 0), false);
+		keep(w, base, at, program_operand(p, inst, 0));
 		control_of(w, block, memory_key(base, at));
 		control_of(w, block, memory_key(base, ALL));
 		break;
@@ -408,8 +446,8 @@ static void spread_inst(struct work *w, uint32_t i, uint32_t block)
 			break;
 		base = base_of(p, program_operand(p, inst, 0), &at);
 		for (; symbol && symbol <= symbols(w) && w->sources.at[symbol - 1 - w->params].via == i; symbol++)
-			keep_symbol(w, base, SOMEWHERE, symbol - 1, true);
-		keep(w, base, SOMEWHERE, program_operand(p, inst, 2), false);
+			keep_symbol(w, base, SOMEWHERE, symbol - 1, DATA);
+		keep(w, base, SOMEWHERE, program_operand(p, inst, 2));
 		with_content(w, memory_key(base, SOMEWHERE), program_operand(p, inst, 1));
 		with_content(w, memory_key(base, ALL), program_operand(p, inst, 1));
 		break;
@@ -421,33 +459,112 @@ static void spread_inst(struct work *w, uint32_t i, uint32_t block)
 	case PROGRAM_COMPARE:
 	case PROGRAM_OFFSET:
 		for (uint32_t n = 0; n < inst->operand_count && inst->value; n++)
-			add_sets(w, inst->value, of_value(w, program_operand(p, inst, n)), false);
+			add_sets(w, inst->value, of_value(w, program_operand(p, inst, n)), DATA);
 		break;
 	case PROGRAM_CALL:
-		spread_call(w, i);
+		spread_call(w, i, block);
 		break;
 	default:
 		break;
 	}
 }
 
-/* What decides whether a block runs: conditions, and what decides whether they are asked. */
+/* The loop around both of which the condition is asked again and again, or CFG_NONE: one that it may leave,
+ * or through which it decides about the next iteration. */
+static uint32_t asked_in(const struct work *w, uint32_t by, uint32_t block)
+{
+	uint32_t loop = w->cfg->loop[by];
+
+	while (loop != CFG_NONE && !cfg_inside(w->cfg, block, loop))
+		loop = w->cfg->loops[loop].parent;
+	if (loop == CFG_NONE || w->cfg->number[by] >= w->cfg->number[block])
+		return loop;
+	for (uint32_t e = w->cfg->edge_first[by]; e < w->cfg->edge_first[by + 1]; e++)
+		if (!cfg_inside(w->cfg, w->cfg->edges[e], loop))
+			return loop;
+	return CFG_NONE;
+}
+
+/* What decides whether a block runs: conditions, and what decides whether they are asked. Of a loop's
+ * condition, what is read anew each time is one thing, a bound that was read before is another. */
 static void spread_control(struct work *w, uint32_t block)
 {
 	const struct program *p = &w->lint->program;
-	uint64_t *into = w->control + (size_t)block * w->words * 2;
+	uint64_t *into = w->control + (size_t)block * w->words * PLANES;
 
 	for (uint32_t c = w->cfg->control_first[block]; c < w->cfg->control_first[block + 1]; c++) {
-		uint32_t by = w->cfg->controls[c].block;
+		uint32_t by = w->cfg->controls[c].block, loop = asked_in(w, by, block);
 		const struct program_block *pb = &p->blocks[w->block + by];
 		const struct program_inst *end = &p->insts[pb->inst + pb->inst_count - 1];
 		const uint64_t *set = end->operand_count ? of_value(w, program_operand(p, end, 0)) : NULL;
+		const uint64_t *outer = by != block ? w->control + (size_t)by * w->words * PLANES : NULL;
 
-		if (set)
-			w->changed |= join(into, set, w->words * 2);
-		if (by != block)
-			w->changed |= join(into, w->control + (size_t)by * w->words * 2, w->words * 2);
+		for (int plane = 0; plane < PLANES; plane++)
+			for (uint32_t i = 0; i < w->words; i++) {
+				uint64_t bits = (set ? set[plane * w->words + i] : 0) |
+						(outer ? outer[plane * w->words + i] : 0);
+				uint64_t anew = loop == CFG_NONE ? 0 : w->in_loop[loop * w->words + i];
+				uint64_t now = plane == CARRIED ? 0 : bits & ~anew;
+				uint64_t *to = into + CONTROL * w->words + i;
+
+				w->changed |= (now & ~*to) != 0;
+				*to |= now;
+				to = into + CARRIED * w->words + i;
+				w->changed |= (bits & ~now & ~*to) != 0;
+				*to |= bits & ~now;
+			}
 	}
+}
+
+/* Which values are read inside which loops. */
+static void find_loops(struct work *w)
+{
+	w->in_loop = mem_zalloc((size_t)w->cfg->loop_count * w->words + 1, sizeof(*w->in_loop));
+	for (uint32_t s = w->params; s < symbols(w); s++) {
+		uint32_t loop = w->cfg->loop[lint_block(w->lint, w->sources.at[s - w->params].via)];
+
+		for (; loop != CFG_NONE; loop = w->cfg->loops[loop].parent)
+			w->in_loop[loop * w->words + s / 64] |= 1ull << (s % 64);
+	}
+}
+
+/* Values that a loop around a wait looks at: who gets out of it goes on because of them. */
+static void find_waits(struct work *w)
+{
+	const struct program *p = &w->lint->program;
+	bool *waits = mem_zalloc(w->cfg->loop_count + 1, 1), any = false;
+
+	for (uint32_t n = 0; n < w->cfg->order_count; n++) {
+		uint32_t b = w->cfg->order[n], loop = w->cfg->loop[b];
+		const struct program_block *block = &p->blocks[w->block + b];
+
+		for (uint32_t i = block->inst; loop != CFG_NONE && i < block->inst + block->inst_count; i++) {
+			const struct known *known = pointsto_known(&w->lint->pt, &p->insts[i]);
+
+			if (known && (known->kind == KNOWN_WAIT || known->kind == KNOWN_WAIT_CXX))
+				any = waits[loop] = true;
+		}
+	}
+	for (uint32_t n = 0; any && n < w->cfg->order_count; n++) {
+		uint32_t b = w->cfg->order[n], loop = w->cfg->loop[b];
+		const struct program_block *block = &p->blocks[w->block + b];
+		uint32_t end = block->inst + block->inst_count - 1;
+		const uint64_t *set;
+
+		if (loop == CFG_NONE || !waits[loop] || p->insts[end].op != PROGRAM_BRANCH ||
+		    !(set = of_value(w, program_operand(p, &p->insts[end], 0))))
+			continue;
+		for (uint32_t e = w->cfg->edge_first[b]; e < w->cfg->edge_first[b + 1]; e++) {
+			if (cfg_inside(w->cfg, w->cfg->edges[e], loop))
+				continue;
+			for (uint32_t s = w->params; s < symbols(w); s++)
+				if (has_any(w, set, s)) {
+					hold_behind(w, w->cfg->edges[e], s);
+					w->waited[s / 64] |= 1ull << (s % 64);
+				}
+		}
+	}
+	free(waits);
 }
 
 static void spread(struct work *w)
@@ -455,7 +572,7 @@ static void spread(struct work *w)
 	const struct program *p = &w->lint->program;
 
 	for (uint32_t n = 0; n < w->params; n++)
-		add_symbol(w, p->functions[w->function].parameter + n, n, true);
+		add_symbol(w, p->functions[w->function].parameter + n, n, DATA);
 	w->changed = true;
 	for (int round = 0; w->changed && round < MOST_ROUNDS; round++) {
 		w->changed = false;
@@ -467,15 +584,11 @@ static void spread(struct work *w)
 			for (uint32_t i = 0; i < block->inst_count; i++)
 				spread_inst(w, block->inst + i, b);
 		}
+		find_waits(w);
 	}
 }
 
 /* ---- uses ---- */
-
-static bool has(const uint64_t *set, uint32_t symbol)
-{
-	return set[symbol / 64] >> (symbol % 64) & 1;
-}
 
 /* Do two instructions lie in the same region, whatever the way? */
 bool flow_same_regions(const struct lint *lint, uint32_t a, uint32_t b)
@@ -492,13 +605,94 @@ bool flow_same_regions(const struct lint *lint, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* Variables read in the region of this instruction that decide whether it runs. */
-static void find_guards(struct work *w, uint32_t inst, uint32_t block, struct flow_use *use,
-			uint32_t old_symbol)
+/* Does a condition depend on something that came from outside the region? */
+static bool compares_old(struct work *w, const uint64_t *set, uint32_t inst)
+{
+	for (uint32_t s = 0; s < symbols(w); s++)
+		if (has_any(w, set, s) &&
+		    (s < w->params ? w->lint->program.values[w->lint->program.functions[w->function].parameter + s]
+						     .kind == VALUE_PARAMETER &&
+					     !pointsto_is_pointer(&w->lint->pt, w->lint->program.functions[w->function].parameter + s)
+				   : !flow_same_regions(w->lint, w->sources.at[s - w->params].via, inst)))
+			return true;
+	return false;
+}
+
+/* If the condition goes the other way, is something written in the region all the same? Then it is no check
+ * after which nothing happens. */
+static bool acts_otherwise(struct work *w, uint32_t by, uint32_t edge, uint32_t inst)
+{
+	const struct program *p = &w->lint->program;
+
+	for (uint32_t n = 0; n < w->cfg->order_count; n++) {
+		uint32_t b = w->cfg->order[n];
+		const struct program_block *block = &p->blocks[w->block + b];
+		bool other = false;
+
+		for (uint32_t c = w->cfg->control_first[b]; c < w->cfg->control_first[b + 1]; c++)
+			other |= w->cfg->controls[c].block == by && w->cfg->controls[c].edge != edge;
+		for (uint32_t i = block->inst; other && i < block->inst + block->inst_count; i++) {
+			uint32_t count;
+			const struct access *a = access_at(w->lint, i, &count);
+
+			for (uint32_t k = 0; k < count; k++)
+				if (a[k].write && !a[k].fresh && flow_same_regions(w->lint, i, inst))
+					return true;
+		}
+	}
+	return false;
+}
+
+/* The way that a branch goes if the two values that the condition compares are equal, or -1. */
+static int equal_edge(const struct program *p, uint32_t condition, int depth)
+{
+	uint32_t maker = program_maker(p, condition);
+	const struct program_inst *inst = &p->insts[maker];
+	int found = -1;
+
+	if (!maker || depth > 6)
+		return -1;
+	switch ((enum program_op)inst->op) {
+	case PROGRAM_COPY:
+		return inst->operand_count == 1 ? equal_edge(p, program_operand(p, inst, 0), depth + 1) : -1;
+	case PROGRAM_COMPARE: {
+		const struct program_value *with = &p->values[program_operand(p, inst, 1)];
+		bool equal = inst->sub == SUB_EQUAL;
+
+		if (inst->sub != SUB_EQUAL && inst->sub != SUB_UNEQUAL)
+			return -1;
+		if (with->kind == VALUE_NUMBER && !with->number &&
+		    (found = equal_edge(p, program_operand(p, inst, 0), depth + 1)) >= 0)
+			return equal ? !found : found;
+		return equal ? 0 : 1;
+	}
+	case PROGRAM_COMPUTE:
+		if (inst->sub == SUB_XOR) {
+			found = equal_edge(p, program_operand(p, inst, 0), depth + 1);
+			return found < 0 ? -1 : !found;
+		}
+		if (inst->sub != SUB_AND)
+			return -1;
+		/* fall through */
+	case PROGRAM_PHI:
+		/* All of several must hold. */
+		for (uint32_t i = 0; i < 2 && i < inst->operand_count && found != 0; i++)
+			found = equal_edge(p, program_operand(p, inst, i), depth + 1);
+		return found == 0 ? 0 : -1;
+	default:
+		return -1;
+	}
+}
+
+/* Variables read in the region of this instruction that decide whether it runs, and the conditions. */
+static void find_guards(struct work *w, uint32_t inst, uint32_t block, struct flow_use *use)
 {
 	const struct program *p = &w->lint->program;
 	struct vec_u32 waiting = {0}, seen = {0};
 
+	w->conditions.count = 0;
+	if (!region_state(w->lint, inst)->held_count)
+		return;
 	vec_push(&waiting, block);
 	while (waiting.count) {
 		uint32_t b = waiting.at[--waiting.count];
@@ -510,29 +704,37 @@ static void find_guards(struct work *w, uint32_t inst, uint32_t block, struct fl
 			const struct program_block *pb = &p->blocks[w->block + by];
 			uint32_t end = pb->inst + pb->inst_count - 1;
 			const uint64_t *set;
+			bool checks = false;
 
 			vec_push(&waiting, by);
 			if (!p->insts[end].operand_count || !flow_same_regions(w->lint, end, inst) ||
 			    !(set = of_value(w, program_operand(p, &p->insts[end], 0))))
 				continue;
+			bool acts = acts_otherwise(w, by, w->cfg->controls[c].edge, inst);
+
 			for (uint32_t s = w->params; s < symbols(w); s++) {
 				const struct flow_source *source = &w->sources.at[s - w->params];
-				uint32_t variable;
+				uint32_t variable, g = 0;
 
-				if (!has(set, s) || !flow_same_regions(w->lint, source->via, inst))
+				if (!has_any(w, set, s) || !flow_same_regions(w->lint, source->via, inst))
 					continue;
-				variable = w->lint->accesses.at.at[source->access].variable;
-				if (old_symbol != UINT32_MAX && has(set, old_symbol))
-					use->compared = true;
-				for (uint32_t g = 0; g <= use->guard_count && g < FLOW_GUARDS; g++) {
-					if (g == use->guard_count) {
-						use->guards[use->guard_count++] = variable;
-						break;
-					}
-					if (use->guards[g] == variable)
-						break;
+				if (acts) {
+					use->acts = true;
+					break;
 				}
+				checks = true;
+				variable = w->lint->accesses.at.at[source->access].variable;
+				while (g < use->guard_count && use->guards[g] != variable)
+					g++;
+				if (g == use->guard_count && g < FLOW_GUARDS)
+					use->guards[use->guard_count++] = variable;
+				if (g < FLOW_GUARDS && compares_old(w, set, inst))
+					use->versions |= 1u << g;
 			}
+			uint32_t condition = program_operand(p, &p->insts[end], 0);
+
+			if (checks && equal_edge(p, condition, 0) == (int)w->cfg->controls[c].edge)
+				vec_push(&w->conditions, condition);
 		}
 	}
 	vec_free(&waiting);
@@ -559,13 +761,14 @@ static bool leaves_region(struct work *w, uint32_t a, uint32_t b)
 	return !flow_same_regions(w->lint, p->blocks[w->block + w->cfg->loops[loop].header].inst, a);
 }
 
-static void add_edge(struct work *w, uint32_t symbol, struct flow_use use, bool data)
+static void add_edge(struct work *w, uint32_t symbol, struct flow_use use, int plane)
 {
 	const struct flow_source *source = &w->sources.at[symbol - w->params];
-	struct flow_edge edge = {.function = w->function, .from = *source, .to = use, .data = data};
+	struct flow_edge edge = {.function = w->function, .from = *source, .to = use, .data = plane == DATA};
 
 	/* One call is no split of itself, unless its result comes back to it. */
 	edge.again = reaches_back(w, source->via, use.via);
+	edge.carried = plane == CARRIED;
 	if (source->via == use.via && !edge.again)
 		return;
 	edge.around = edge.again && flow_same_regions(w->lint, source->via, use.via) &&
@@ -579,7 +782,8 @@ static void add_edge(struct work *w, uint32_t symbol, struct flow_use use, bool 
 		    e->to.access == use.access && e->to.via == use.via) {
 			if (use.kind < e->to.kind)
 				e->to.kind = use.kind;
-			e->data |= data;
+			e->data |= edge.data;
+			e->carried &= edge.carried;
 			e->to.compared |= use.compared;
 			return;
 		}
@@ -587,7 +791,7 @@ static void add_edge(struct work *w, uint32_t symbol, struct flow_use use, bool 
 	vec_push(&w->flows->edges, edge);
 }
 
-static void add_param_use(struct work *w, uint32_t parameter, struct flow_use use, bool data)
+static void add_param_use(struct work *w, uint32_t parameter, struct flow_use use, int plane)
 {
 	struct summary *s = &w->summaries[w->function];
 	uint32_t variable = w->lint->accesses.at.at[use.access].variable;
@@ -595,20 +799,20 @@ static void add_param_use(struct work *w, uint32_t parameter, struct flow_use us
 	for (uint32_t i = 0; i < s->uses.count; i++) {
 		struct param_use *u = &s->uses.at[i];
 
-		if (u->parameter == parameter && u->use.region == use.region && u->data == data &&
+		if (u->parameter == parameter && u->use.region == use.region && u->plane == plane &&
 		    w->lint->accesses.at.at[u->use.access].variable == variable &&
 		    w->lint->accesses.at.at[u->use.access].write ==
 			    w->lint->accesses.at.at[use.access].write)
 			return;
 	}
 	if (s->uses.count < MOST_USES)
-		vec_push(&s->uses, (struct param_use){use, parameter, data});
+		vec_push(&s->uses, (struct param_use){use, parameter, (uint8_t)plane});
 	else
 		w->flows->dropped++;
 }
 
 /* Everything in a set is used so. */
-static void use_set(struct work *w, const uint64_t *set, struct flow_use use, bool data, uint32_t block)
+static void use_plane(struct work *w, const uint64_t *set, struct flow_use use, int plane, uint32_t block)
 {
 	uint64_t any = 0;
 
@@ -622,27 +826,35 @@ static void use_set(struct work *w, const uint64_t *set, struct flow_use use, bo
 		if (!has(set, s))
 			continue;
 		/* A use in here has its guards here; one further down brought its own. */
-		if (u.via == w->lint->accesses.at.at[u.access].inst)
-			find_guards(w, u.via, block, &u, s);
+		for (uint32_t i = 0; u.via == w->lint->accesses.at.at[u.access].inst && i < w->conditions.count;
+		     i++) {
+			const uint64_t *condition = of_value(w, w->conditions.at[i]);
+
+			u.compared |= condition && has_any(w, condition, s);
+		}
 		if (s < w->params)
-			add_param_use(w, s, u, data);
+			add_param_use(w, s, u, plane);
 		else
-			add_edge(w, s, u, data);
+			add_edge(w, s, u, plane);
 	}
 }
 
-static void use_value(struct work *w, uint32_t value, struct flow_use use, bool data, uint32_t block)
+/* As the value depends on things, so does the use, but not closer than `closest`. */
+static void use_set(struct work *w, const uint64_t *set, struct flow_use use, int closest, uint32_t block)
+{
+	for (int plane = 0; set && plane < PLANES; plane++)
+		use_plane(w, set + plane * w->words, use, plane > closest ? plane : closest, block);
+}
+
+static void use_value(struct work *w, uint32_t value, struct flow_use use, int plane, uint32_t block)
 {
 	const uint64_t *set = of_value(w, value);
 
-	if (!set)
-		return;
-	use_set(w, set, use, data, block);
-	use_set(w, set + w->words, use, false, block);
+	use_set(w, set, use, plane, block);
 }
 
 /* What lies where a pointer leads, if that is memory of our own. */
-static void use_content(struct work *w, uint32_t pointer, struct flow_use use, bool data, uint32_t block)
+static void use_content(struct work *w, uint32_t pointer, struct flow_use use, int plane, uint32_t block)
 {
 	const uint64_t *set;
 	int64_t at;
@@ -650,19 +862,15 @@ static void use_content(struct work *w, uint32_t pointer, struct flow_use use, b
 	if (!is_private(w, pointer))
 		return;
 	set = peek(w, memory_key(base_of(&w->lint->program, pointer, &at), ALL));
-	if (!set)
-		return;
-	use_set(w, set, use, data, block);
-	use_set(w, set + w->words, use, false, block);
+	use_set(w, set, use, plane, block);
 }
 
 static void use_control(struct work *w, uint32_t block, struct flow_use use)
 {
-	const uint64_t *set = w->control + (size_t)block * w->words * 2;
+	const uint64_t *set = w->control + (size_t)block * w->words * PLANES;
 
 	use.kind = USE_GUARDS;
-	use_set(w, set, use, false, block);
-	use_set(w, set + w->words, use, false, block);
+	use_set(w, set, use, CONTROL, block);
 }
 
 static void add_inside(struct work *w, struct flow_use use)
@@ -689,27 +897,32 @@ static void use_access(struct work *w, uint32_t number, uint32_t block)
 	const struct access *a = &w->lint->accesses.at.at[number];
 	const struct program_inst *inst = &p->insts[a->inst];
 	struct flow_use use = {.access = number, .via = a->inst, .kind = USE_ADDRESSES};
+
+	find_guards(w, a->inst, block, &use);
 	struct flow_use plain = use;
 
-	find_guards(w, a->inst, block, &plain, UINT32_MAX);
+	if (inst->op == PROGRAM_UPDATE && inst->sub == SUB_EQUAL) {
+		use.guards[use.guard_count++] = a->variable;
+		use.compared = true;
+	}
 	add_inside(w, plain);
 	switch ((enum program_op)inst->op) {
 	case PROGRAM_LOAD:
-		use_value(w, program_operand(p, inst, 0), use, true, block);
+		use_value(w, program_operand(p, inst, 0), use, DATA, block);
 		break;
 	case PROGRAM_STORE:
-		use_value(w, program_operand(p, inst, 1), use, true, block);
+		use_value(w, program_operand(p, inst, 1), use, DATA, block);
 		use.kind = USE_STORED;
-		use_value(w, program_operand(p, inst, 0), use, true, block);
+		use_value(w, program_operand(p, inst, 0), use, DATA, block);
 		/* A new object is let in, and with it what was written to it. */
 		if (inst->flags & PROGRAM_POINTER)
-			use_content(w, program_operand(p, inst, 0), use, true, block);
+			use_content(w, program_operand(p, inst, 0), use, DATA, block);
 		break;
 	default:
-		use_value(w, program_operand(p, inst, 0), use, true, block);
+		use_value(w, program_operand(p, inst, 0), use, DATA, block);
 		use.kind = a->write ? USE_STORED : USE_ADDRESSES;
 		for (uint32_t n = 1; n < inst->operand_count; n++)
-			use_value(w, program_operand(p, inst, n), use, true, block);
+			use_value(w, program_operand(p, inst, n), use, DATA, block);
 		break;
 	}
 	use_control(w, block, use);
@@ -734,8 +947,8 @@ static void use_call(struct work *w, uint32_t i, uint32_t block)
 			if (!u.use.region)
 				u.use.region = flow_region(w->lint, u.use.via);
 			u.use.via = i;
-			use_value(w, v, u.use, u.data, block);
-			use_content(w, v, u.use, u.data, block);
+			use_value(w, v, u.use, u.plane, block);
+			use_content(w, v, u.use, u.plane, block);
 		}
 		for (uint32_t n = 0; n < s->inside.count; n++) {
 			struct flow_use use = s->inside.at[n];
@@ -794,15 +1007,15 @@ static void joint_values(struct work *w, uint32_t inst, const uint32_t *values, 
 {
 	uint64_t *both = w->temporary;
 
-	memset(both, 0, w->words * 2 * sizeof(*both));
+	memset(both, 0, w->words * PLANES * sizeof(*both));
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t *set = of_value(w, values[i]);
 
 		if (set)
-			join(both, set, w->words * 2);
+			join(both, set, w->words * PLANES);
 	}
 	add_joint(w, both, inst, true);
-	join(both, both + w->words, w->words);
+	join(both, both + CONTROL * w->words, w->words);
 	add_joint(w, both, inst, false);
 }
 
@@ -834,7 +1047,7 @@ static void joint_at(struct work *w, uint32_t i)
 
 /* ---- summaries ---- */
 
-static void add_result(struct work *w, const uint64_t *set, bool data, int out)
+static void add_result(struct work *w, const uint64_t *set, int plane, int out)
 {
 	struct summary *s = &w->summaries[w->function];
 
@@ -844,8 +1057,8 @@ static void add_result(struct work *w, const uint64_t *set, bool data, int out)
 		if (!has(set, n))
 			continue;
 		if (n < w->params) {
-			if (out < 0 && n < 64)
-				*(data ? &s->to_result_data : &s->to_result_control) |= 1ull << n;
+			if (out == RETURNED && n < 64)
+				*(plane == DATA ? &s->to_result_data : &s->to_result_control) |= 1ull << n;
 			continue;
 		}
 		struct flow_source source = w->sources.at[n - w->params];
@@ -857,8 +1070,8 @@ static void add_result(struct work *w, const uint64_t *set, bool data, int out)
 			known = c->out == out && c->source.region == source.region &&
 				flow_region(w->lint, c->source.via) == flow_region(w->lint, source.via) &&
 				w->lint->accesses.at.at[c->source.access].variable == variable;
-			if (known)
-				c->data |= data;
+			if (known && plane < c->plane)
+				c->plane = (uint8_t)plane;
 		}
 		if (known)
 			continue;
@@ -866,7 +1079,7 @@ static void add_result(struct work *w, const uint64_t *set, bool data, int out)
 			w->flows->dropped++;
 			continue;
 		}
-		vec_push(&s->results, (struct carried){source, data, (int8_t)out});
+		vec_push(&s->results, (struct carried){source, (uint8_t)plane, (int8_t)out});
 	}
 }
 
@@ -884,11 +1097,14 @@ static void summarise(struct work *w)
 
 		if (!set)
 			continue;
-		add_result(w, set, true, -1);
-		add_result(w, set + w->words, false, -1);
-		/* Which return it is. */
-		add_result(w, w->control + (size_t)w->cfg->order[n] * w->words * 2, false, -1);
+		for (int plane = 0; plane < PLANES; plane++) {
+			add_result(w, set + plane * w->words, plane, RETURNED);
+			/* Which return it is. */
+			add_result(w, w->control + ((size_t)w->cfg->order[n] * PLANES + plane) * w->words,
+				   plane == DATA ? CONTROL : plane, RETURNED);
+		}
 	}
+	add_result(w, w->waited, CONTROL, WAITED_FOR);
 	for (uint32_t n = 0; n < f->parameter_count && n < 64; n++) {
 		for (uint64_t i = 0; i <= w->slots.mask && w->slots.slots; i++) {
 			const struct map_slot *m = &w->slots.slots[i];
@@ -896,10 +1112,10 @@ static void summarise(struct work *w)
 			if (!m->value || !(m->key >> 63) ||
 			    (uint32_t)(m->key >> 24 & 0xffffffff) != f->parameter + n)
 				continue;
-			const uint64_t *set = w->sets + (size_t)(m->value - 1) * w->words * 2;
+			const uint64_t *set = w->sets + (size_t)(m->value - 1) * w->words * PLANES;
 
-			add_result(w, set, true, (int)n);
-			add_result(w, set + w->words, false, (int)n);
+			for (int plane = 0; plane < PLANES; plane++)
+				add_result(w, set + plane * w->words, plane, (int)n);
 		}
 	}
 }
@@ -951,8 +1167,10 @@ static void analyse(struct lint *lint, struct summary *summaries, uint32_t funct
 	find_symbols(&w);
 	if (worth_it(&w)) {
 		w.words = (symbols(&w) + 64) / 64;
-		w.control = mem_zalloc((size_t)w.cfg->count * w.words * 2 + 1, sizeof(*w.control));
-		w.temporary = mem_zalloc(w.words * 2 + 1, sizeof(*w.temporary));
+		w.control = mem_zalloc((size_t)w.cfg->count * w.words * PLANES + 1, sizeof(*w.control));
+		w.waited = mem_zalloc(w.words, sizeof(*w.waited));
+		w.temporary = mem_zalloc(w.words * PLANES + 1, sizeof(*w.temporary));
+		find_loops(&w);
 		spread(&w);
 		for (uint32_t n = 0; n < w.cfg->order_count; n++) {
 			uint32_t b = w.cfg->order[n];
@@ -975,11 +1193,14 @@ static void analyse(struct lint *lint, struct summary *summaries, uint32_t funct
 		plain_summary(&w);
 	}
 	vec_free(&w.sources);
+	vec_free(&w.conditions);
 	map_release(&w.from_inst);
 	map_release(&w.slots);
 	free(w.sets);
 	free(w.control);
 	free(w.temporary);
+	free(w.in_loop);
+	free(w.waited);
 }
 
 void flow_build(struct lint *lint)

@@ -36,11 +36,12 @@ struct flow_use {
 	uint32_t via;
 	uint32_t region; /* as above */
 	uint32_t kind;
-	/* Variables read again in the same region, on whose value the access depends as well; with
-	 * compared, together with the old value. */
+	/* Variables read again in the same region, on whose value the access depends as well. */
 	uint32_t guards[FLOW_GUARDS];
 	uint32_t guard_count;
-	bool compared;
+	bool compared; /* with this value, and they were equal */
+	bool acts;     /* something is read again, but whatever the outcome, something is written */
+	uint32_t versions; /* bit i: guard i was compared with some other value from outside the region */
 };
 
 /* In one function, a value read is used. */
@@ -49,6 +50,7 @@ struct flow_edge {
 	struct flow_source from;
 	struct flow_use to;
 	bool data;   /* else by control alone */
+	bool carried; /* only because an earlier iteration of a loop went so */
 	bool around; /* both lie in one region, but the value left it and came back */
 	bool again;  /* the use comes before the read: in the next iteration */
 };

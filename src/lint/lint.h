@@ -78,6 +78,7 @@ struct lock {
 	struct shape_cell cell;
 	const char *name; /* "account.lock" */
 	bool is_private;  /* no two threads can take the same one */
+	bool is_one;      /* there is only one of it, so two threads that hold it exclude each other */
 };
 
 /* From taking a lock to giving it back or waiting with it; named by where it begins. */
@@ -116,7 +117,8 @@ struct regions {
 
 struct variable {
 	uint32_t node; /* of the shape graph */
-	const char *name; /* "account.balance", "counter" */
+	const char *name;  /* "account.balance", "counter" */
+	const char *inner; /* "account#1", or NULL */
 	const char *set;  /* "account", "globals of bank.c" */
 	uint32_t next;    /* of the same node, or 0 */
 	bool shared;      /* several threads may reach it, and one of them writes while others run */

@@ -11,56 +11,6 @@ static bool given_up(const struct lock_state *s, uint32_t lock)
 	return false;
 }
 
-struct lockset pair_held(const struct lint *lint, uint32_t function, uint32_t a, uint32_t b, bool left)
-{
-	const struct lock_state *x = region_state(lint, a), *y = region_state(lint, b);
-	uint32_t always = lint->contexts.always[function];
-	struct lockset held = {0};
-
-	if (always != UINT32_MAX)
-		for (uint32_t i = 0; i < lint->contexts.locksets.at[always].count; i++) {
-			uint32_t lock = lint->contexts.locksets.at[always].locks[i];
-
-			if (!given_up(x, lock) && !given_up(y, lock) && held.count < STATE_LOCKS)
-				held.locks[held.count++] = lock;
-		}
-	if (left)
-		return held;
-	for (uint32_t i = 0; i < x->held_count; i++)
-		for (uint32_t n = 0; n < y->held_count; n++) {
-			bool same = x->held[i].lock == y->held[n].lock &&
-				    !lint->regions.locks.at[x->held[i].lock].is_private;
-
-			/* The second may lie in a later region of the same lock, behind a wait. */
-			for (uint32_t r = 0; same && r < y->held[n].region_count; r++) {
-				bool found = false;
-
-				for (uint32_t q = 0; q < x->held[i].region_count; q++)
-					found |= x->held[i].regions[q] == y->held[n].regions[r];
-				same = found;
-			}
-			if (same && held.count < STATE_LOCKS) {
-				held.shared |= (uint32_t)(x->held[i].shared || y->held[n].shared)
-					       << held.count;
-				held.locks[held.count++] = x->held[i].lock;
-			}
-		}
-	return held;
-}
-
-bool pair_in_scope(const struct lint *lint, uint32_t inst, uint32_t function)
-{
-	return callgraph_below(lint, function, program_function_of(&lint->program, inst));
-}
-
-bool pair_is_root(const struct lint *lint, uint32_t function)
-{
-	for (uint32_t t = 0; t < lint->threads.count && !lint->threads.is_library; t++)
-		if (vec_has(&lint->threads.at[t].roots, function))
-			return true;
-	return false;
-}
-
 static uint32_t base_value(const struct program *p, uint32_t value)
 {
 	for (int depth = 0; depth < 32; depth++) {
@@ -125,6 +75,72 @@ static bool same_value(const struct lint *lint, uint32_t a, uint32_t b, int dept
 		       p->insts[k].operand_count == 1 &&
 		       same_value(lint, program_operand(p, &p->insts[i], 0),
 				  program_operand(p, &p->insts[k], 0), depth + 1);
+	return false;
+}
+
+/* A lock of the kind that each object has, taken from another object than the one at hand. */
+static bool of_another(const struct lint *lint, const struct held *held, uint32_t inst)
+{
+	const struct program *p = &lint->program;
+	const struct region *r = &lint->regions.regions.at[held->regions[0]];
+	const struct known *known = pointsto_known(&lint->pt, &p->insts[r->inst]);
+	uint32_t object, mine;
+
+	if (lint->regions.locks.at[held->lock].is_one || !known || known->kind == KNOWN_WAIT_CXX)
+		return false;
+	object = object_of(lint, inst);
+	mine = base_value(p, program_operand(p, &p->insts[r->inst], (uint32_t)known->a));
+	return object && mine && !same_value(lint, object, mine, 0);
+}
+
+struct lockset pair_held(const struct lint *lint, uint32_t function, uint32_t a, uint32_t b, bool left)
+{
+	const struct lock_state *x = region_state(lint, a), *y = region_state(lint, b);
+	uint32_t always = lint->contexts.always[function];
+	struct lockset held = {0};
+
+	if (always != UINT32_MAX)
+		for (uint32_t i = 0; i < lint->contexts.locksets.at[always].count; i++) {
+			uint32_t lock = lint->contexts.locksets.at[always].locks[i];
+
+			if (!given_up(x, lock) && !given_up(y, lock) && held.count < STATE_LOCKS)
+				held.locks[held.count++] = lock;
+		}
+	if (left)
+		return held;
+	for (uint32_t i = 0; i < x->held_count; i++)
+		for (uint32_t n = 0; n < y->held_count; n++) {
+			bool same = x->held[i].lock == y->held[n].lock &&
+				    !lint->regions.locks.at[x->held[i].lock].is_private &&
+				    !of_another(lint, &x->held[i], a);
+
+			/* The second may lie in a later region of the same lock, behind a wait. */
+			for (uint32_t r = 0; same && r < y->held[n].region_count; r++) {
+				bool found = false;
+
+				for (uint32_t q = 0; q < x->held[i].region_count; q++)
+					found |= x->held[i].regions[q] == y->held[n].regions[r];
+				same = found;
+			}
+			if (same && held.count < STATE_LOCKS) {
+				held.shared |= (uint32_t)(x->held[i].shared || y->held[n].shared)
+					       << held.count;
+				held.locks[held.count++] = x->held[i].lock;
+			}
+		}
+	return held;
+}
+
+bool pair_in_scope(const struct lint *lint, uint32_t inst, uint32_t function)
+{
+	return callgraph_below(lint, function, program_function_of(&lint->program, inst));
+}
+
+bool pair_is_root(const struct lint *lint, uint32_t function)
+{
+	for (uint32_t t = 0; t < lint->threads.count && !lint->threads.is_library; t++)
+		if (vec_has(&lint->threads.at[t].roots, function))
+			return true;
 	return false;
 }
 

@@ -57,6 +57,14 @@ struct shape_cell pointsto_cell(struct pointsto *pt, uint32_t value)
 	return shape_find(pt->shape, pt->cells[value]);
 }
 
+bool pointsto_is_pointer(struct pointsto *pt, uint32_t value)
+{
+	struct shape_cell cell = pointsto_cell(pt, value);
+	uint32_t cookie;
+
+	return cell.node && shape_first(pt->shape, cell.node, &cookie);
+}
+
 static void same(struct pointsto *pt, uint32_t a, uint32_t b)
 {
 	if (a && b)
@@ -267,7 +275,9 @@ static bool targets_in(struct pointsto *pt, uint32_t inst, struct shape_cell cel
 			const struct object *object = &pt->objects.at[o];
 			const struct program_function *f = &p->functions[object->index];
 
-			if (object->kind != OBJECT_FUNCTION)
+			/* No thread begins with a destructor, whatever lies beside in a table. */
+			if (object->kind != OBJECT_FUNCTION ||
+			    (!signature && f->flags & FUNCTION_DESTRUCTOR))
 				continue;
 			if (strict && signature && f->signature != signature)
 				continue;

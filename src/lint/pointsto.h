@@ -44,6 +44,8 @@ void pointsto_release(struct pointsto *pt);
 
 /* What the value points to; node 0 if it is no pointer that was ever used. */
 struct shape_cell pointsto_cell(struct pointsto *pt, uint32_t value);
+/* Does anything lie where it points to? Then it is a pointer indeed. */
+bool pointsto_is_pointer(struct pointsto *pt, uint32_t value);
 /* Functions behind a call whose callee is computed, that makes a thread, or that calls back. */
 const struct vec_u32 *pointsto_targets(const struct pointsto *pt, uint32_t inst);
 /* What is known of the function that is called, or NULL. */

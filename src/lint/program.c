@@ -88,7 +88,7 @@ static bool texts_fit(const struct program *p)
 			return false;
 	for (uint32_t i = 0; i < p->notes_count; i++)
 		if (p->notes[i].type >= p->texts_count || p->notes[i].member >= p->texts_count ||
-		    p->notes[i].base >= p->texts_count)
+		    p->notes[i].base >= p->texts_count || p->notes[i].inner >= p->texts_count)
 			return false;
 	for (uint32_t i = 0; i < p->blind_spots_count; i++)
 		if (p->blind_spots[i] >= p->texts_count)

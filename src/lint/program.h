@@ -26,7 +26,7 @@
 	X(ALLOCA, "alloca") /* [] */                                                              \
 	X(LOAD, "load")     /* [pointer] */                                                       \
 	X(STORE, "store")   /* [value, pointer] */                                                \
-	X(UPDATE, "update") /* [pointer, value...]: atomic read and write */                      \
+	X(UPDATE, "update") /* [pointer, value...]: atomic; SUB_EQUAL: [pointer, expected, new] */  \
 	X(OFFSET, "offset") /* [base, variable index...]; offset has the constant part */         \
 	X(COPY, "copy")     /* [value...]: casts, select; the result is one of them, or a part */ \
 	X(PHI, "phi")       /* [value..., as many blocks] */                                      \
@@ -56,6 +56,7 @@ enum program_flag {
 	PROGRAM_VOLATILE = 2,
 	PROGRAM_POINTER = 4, /* the result is a pointer, or an integer made of one */
 	PROGRAM_ARRAY = 8,   /* OFFSET with a variable index; access to an array's element */
+	PROGRAM_RELAXED = 16, /* atomic, but ordering nothing else */
 };
 
 struct program_inst {
@@ -138,6 +139,7 @@ struct program_note {
 	uint32_t type, member, base; /* texts */
 	uint32_t base_kind;          /* enum atomsan_base */
 	uint32_t flags;              /* enum atomsan_site_flag */
+	uint32_t inner;              /* text: the innermost struct and the number of its member, "row#1" */
 };
 
 #define PROGRAM_TABLES(X)                       \

@@ -32,18 +32,33 @@ static bool view_with(const struct lint *lint, uint32_t region, uint32_t x, uint
 	return false;
 }
 
-/*
- * A region of another thread that has both variables on one way. Sets the
- * accesses and threads of the verdict; false if there is none.
- */
-static bool find_other(struct lint *lint, struct verdict *v, uint32_t x, uint32_t y, bool write)
+static bool is_pure(const struct view *v, bool write)
+{
+	for (uint32_t i = 0; i < v->items.count; i++)
+		if ((v->items.at[i] & 1) != write)
+			return false;
+	return true;
+}
+
+static bool any_reads(const struct lint *lint, uint32_t region, uint32_t x)
+{
+	const struct view_set *s = &lint->views->regions[region];
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		if (view_reads(&s->at.at[i], x))
+			return true;
+	return false;
+}
+
+/* Regions of other threads that have both variables on one way. */
+static uint32_t find_others(struct lint *lint, const struct verdict *v, uint32_t x, uint32_t y, bool write,
+			    struct verdict_other *others)
 {
 	const struct views *views = lint->views;
 	struct lockset held = pair_held(lint, v->function, v->first_via, v->second_via, v->again);
-	uint32_t count = write ? views->writers[x].count : views->readers[x].count;
-	int best = -1;
+	uint32_t places = write ? views->writers[x].count : views->readers[x].count, count = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < places; i++) {
 		struct view_place place = write ? views->writers[x].at[i] : views->readers[x].at[i];
 		const struct view *view = &views->regions[place.region].at.at[place.view];
 		uint32_t a, b;
@@ -56,24 +71,23 @@ static bool find_other(struct lint *lint, struct verdict *v, uint32_t x, uint32_
 			continue;
 		for (uint32_t t = 0; t < lint->threads.count; t++) {
 			uint32_t by;
-			int rank;
 
 			if (!(lint->threads.reach[v->function] >> t & 1))
 				continue;
 			by = context_interferes(lint, &lint->accesses.at.at[a], t, v->second_via, &held);
 			if (!by || !context_interferes(lint, &lint->accesses.at.at[b], t, v->first_via, &held))
 				continue;
-			rank = pair_in_scope(lint, lint->accesses.at.at[a].inst, v->function) ? 1 : 0;
-			if (rank > best) {
-				best = rank;
-				v->other = a;
-				v->other_second = b;
-				v->thread = t;
-				v->other_thread = by - 1;
-			}
+			count = verdict_add_other(
+				lint, others, count,
+				(struct verdict_other){
+					a, b, t, by - 1,
+					/* The same function in another thread tells most, then one
+					 * that does nothing else. */
+					2 * pair_in_scope(lint, lint->accesses.at.at[a].inst, v->function) +
+						is_pure(view, write)});
 		}
 	}
-	return best >= 0;
+	return count;
 }
 
 static bool same_set(const struct lint *lint, uint32_t x, uint32_t y)
@@ -98,6 +112,8 @@ static void judge_reads(struct lint *lint, struct verdicts *verdicts)
 				    .first_via = j->a.via,
 				    .second_via = j->b.via,
 				    .data = j->data};
+		struct verdict_other others[VERDICT_OTHERS];
+		uint32_t count;
 
 		v.first_region = j->a.region ? j->a.region : flow_region(lint, j->a.via);
 		v.second_region = j->b.region ? j->b.region : flow_region(lint, j->b.via);
@@ -105,7 +121,8 @@ static void judge_reads(struct lint *lint, struct verdicts *verdicts)
 		    (v.first_region == v.second_region && !j->a.region && !j->b.region))
 			continue;
 		if (!view_with(lint, v.first_region, x, y, false) ||
-		    !view_with(lint, v.second_region, y, x, false) || !find_other(lint, &v, x, y, true))
+		    !view_with(lint, v.second_region, y, x, false) ||
+		    !(count = find_others(lint, &v, x, y, true, others)))
 			continue;
 		v.confidence = j->data ? 0.75 : 0.45;
 		if (!same_set(lint, x, y))
@@ -114,8 +131,11 @@ static void judge_reads(struct lint *lint, struct verdicts *verdicts)
 			v.confidence -= 0.25;
 		if (pair_is_root(lint, v.function) && !j->data)
 			v.confidence -= 0.1;
+		/* On another way it does read both. */
+		if (any_reads(lint, v.first_region, y) || any_reads(lint, v.second_region, x))
+			v.confidence -= 0.15;
 		verdicts->count[VERDICT_READS]++;
-		vec_push(&verdicts->at, v);
+		verdict_add(verdicts, &v, others, count);
 	}
 }
 
@@ -154,47 +174,71 @@ static uint32_t occurrences(const struct lint *lint, uint32_t f, struct occurren
 	return count;
 }
 
-/* Some variable that one region writes and the other does not, for which there is a partner. */
-static bool judge_pair(struct lint *lint, struct verdicts *verdicts, struct verdict v)
+static bool overlap(const struct view *a, const struct view *b)
+{
+	for (uint32_t i = 0; i < a->items.count; i++)
+		if (a->items.at[i] & 1 && vec_has(&b->items, a->items.at[i]))
+			return true;
+	return false;
+}
+
+static double weigh_writes(const struct lint *lint, const struct verdict *v, uint32_t x, uint32_t y,
+			   bool overlapping)
+{
+	double c = same_set(lint, x, y) ? 0.6 : 0.35;
+
+	/* Both also write the same: each keeps the whole in order. */
+	if (overlapping)
+		c -= 0.3;
+	if (pair_same_object(lint, v->first_via, v->second_via) < 0)
+		c -= 0.25;
+	if (!cfg_postdominates(&lint->cfgs[v->function], lint_block(lint, v->second_via),
+			       lint_block(lint, v->first_via)))
+		c -= 0.15;
+	if (lint->regions.regions.at[v->second_region].after_wait)
+		c -= 0.3;
+	return c < 0.05 ? 0.05 : c;
+}
+
+/* Variables that one region writes and the other does not, for which there is somebody who reads both; the
+ * surest pair of them. */
+static void judge_pair(struct lint *lint, struct verdicts *verdicts, struct verdict v)
 {
 	const struct view_set *a = &lint->views->regions[v.first_region];
 	const struct view_set *b = &lint->views->regions[v.second_region];
+	struct verdict_other others[VERDICT_OTHERS], best_others[VERDICT_OTHERS];
+	struct verdict best = {0};
+	uint32_t count, best_count = 0;
 
 	for (uint32_t i = 0; i < a->at.count; i++)
-		for (uint32_t n = 0; n < a->at.at[i].items.count; n++) {
-			uint32_t x = a->at.at[i].items.at[n] / 2;
-
-			if (!(a->at.at[i].items.at[n] & 1))
-				continue;
+		for (uint32_t n = 0; n < a->at.at[i].items.count; n++)
 			for (uint32_t k = 0; k < b->at.count; k++)
 				for (uint32_t m = 0; m < b->at.at[k].items.count; m++) {
-					uint32_t y = b->at.at[k].items.at[m] / 2;
+					uint32_t x = a->at.at[i].items.at[n], y = b->at.at[k].items.at[m];
 
-					if (!(b->at.at[k].items.at[m] & 1) || x == y ||
-					    view_writes(&b->at.at[k], x) || view_writes(&a->at.at[i], y))
+					if (!(x & 1) || !(y & 1) || x == y ||
+					    view_writes(&b->at.at[k], x / 2) ||
+					    view_writes(&a->at.at[i], y / 2))
+						continue;
+					x /= 2;
+					y /= 2;
+					v.confidence = weigh_writes(lint, &v, x, y,
+								    overlap(&a->at.at[i], &b->at.at[k]));
+					if (best_count && v.confidence <= best.confidence)
 						continue;
 					v.first = view_access(lint, v.first_region, x, true);
 					v.second = view_access(lint, v.second_region, y, true);
-					if (!v.first || !v.second || !find_other(lint, &v, x, y, false))
+					if (!v.first || !v.second ||
+					    !(count = find_others(lint, &v, x, y, false, others)))
 						continue;
-					v.confidence = same_set(lint, x, y) ? 0.6 : 0.35;
-					/* An initial value and a later one, a count and an element: they
-					 * may well be written apart if one of them is read back in
-					 * between. */
-					if (pair_same_object(lint, v.first_via, v.second_via) < 0)
-						v.confidence -= 0.25;
-					if (!cfg_postdominates(&lint->cfgs[v.function],
-							       lint_block(lint, v.second_via),
-							       lint_block(lint, v.first_via)))
-						v.confidence -= 0.15;
-					if (lint->regions.regions.at[v.second_region].after_wait)
-						v.confidence -= 0.3;
-					verdicts->count[VERDICT_WRITES]++;
-					vec_push(&verdicts->at, v);
-					return true;
+					best = v;
+					best_count = count;
+					memcpy(best_others, others, sizeof(others));
 				}
-		}
-	return false;
+	if (best_count) {
+		verdicts->count[VERDICT_WRITES]++;
+		verdict_add(verdicts, &best, best_others, best_count);
+	}
 }
 
 static void judge_writes(struct lint *lint, struct verdicts *verdicts)

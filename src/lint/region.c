@@ -455,7 +455,12 @@ static void private_locks(struct lint *lint)
 			objects++;
 			own += object->kind == OBJECT_LOCAL || object->kind == OBJECT_HEAP;
 		}
-		lock->is_private = objects && own == objects && !access_node_shared(lint, cell.node);
+		/* One global that is no array: the lock and not a lock of the kind. */
+		lock->is_one = objects == 1 && !own && shape_first(lint->pt.shape, cell.node, &cookie) &&
+			       !shape_is_flat(lint->pt.shape, cell.node);
+		lock->is_private = objects && own == objects &&
+				   (!access_node_shared(lint, cell.node) ||
+				    lint->accesses.node_own[cell.node]);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lint/flow.h"
+#include "lint/pair.h"
 
 /* Verdicts that make up one finding. */
 struct group {
@@ -12,8 +13,8 @@ struct group {
 	const char *set;
 	uint32_t best; /* verdict */
 	uint32_t pairs;
-	uint32_t rules; /* bits */
 	double confidence;
+	double by_rule[VERDICT_RULES];
 };
 
 static const struct access *access_number(const struct lint *lint, uint32_t n)
@@ -53,11 +54,42 @@ static struct finding_place function_place(struct lint *lint, struct finding_lis
 
 /* ---- groups ---- */
 
-/* The function whose work the interfering access is. */
-static uint32_t other_function(const struct lint *lint, const struct verdict *v)
+/* Is the function a unit for the set, by its receiver or as part of the file's interface? */
+static bool is_unit_for(const struct lint *lint, uint32_t f, const char *set)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *function = &p->functions[f];
+	static const char globals[] = "globals of ";
+
+	if (pair_is_root(lint, f))
+		return false;
+	if (!strncmp(set, globals, strlen(globals)))
+		return function->flags & FUNCTION_EXTERNAL &&
+		       !strcmp(program_text(p, function->file), set + strlen(globals));
+	return !strcmp(program_text(p, function->receiver), set);
+}
+
+/* The function whose work the interfering access is: what was called first that is a unit for the set, as a
+ * run would see it. */
+static uint32_t other_function(const struct lint *lint, const struct verdict *v, const char *set)
 {
 	uint32_t f = program_function_of(&lint->program, access_number(lint, v->other)->inst);
+	const struct callgraph *c = &lint->calls;
 
+	for (int steps = 0; steps < 8 && !callgraph_below(lint, v->function, f); steps++) {
+		uint32_t above = 0;
+
+		for (uint32_t e = c->callers_first[f]; e < c->callers_first[f + 1] && !above; e++) {
+			uint32_t caller = c->edges[c->callers[e]].caller;
+
+			if (caller != f && lint->threads.reach[caller] >> v->other_thread & 1 &&
+			    is_unit_for(lint, caller, set))
+				above = caller;
+		}
+		if (!above)
+			break;
+		f = above;
+	}
 	return callgraph_below(lint, v->function, f) ? v->function : f;
 }
 
@@ -66,15 +98,13 @@ static struct group *group_of(struct lint *lint, struct group **groups, uint32_t
 {
 	const char *set =
 		lint->accesses.variables.at[access_number(lint, v->first)->variable].set;
-	uint32_t other = other_function(lint, v);
 
 	for (uint32_t i = 0; i < *count; i++)
-		if ((*groups)[i].function == v->function && (*groups)[i].other_function == other &&
-		    !strcmp((*groups)[i].set, set))
+		if ((*groups)[i].function == v->function && !strcmp((*groups)[i].set, set))
 			return &(*groups)[i];
 	*groups = mem_resize(*groups, *count + 1, sizeof(**groups));
 	(*groups)[*count] =
-		(struct group){.function = v->function, .other_function = other, .set = set, .confidence = -1};
+		(struct group){.function = v->function, .set = set, .confidence = -1};
 	return &(*groups)[(*count)++];
 }
 
@@ -330,6 +360,44 @@ static void say_blind_spots(struct lint *lint, struct finding_list *list)
 							   lint->flows->dropped));
 }
 
+/* Two analyses that agree are worth more than one, if each is sure enough for itself. */
+static void agree(struct group *g)
+{
+	double second = 0;
+	bool first_seen = false;
+
+	for (int i = 0; i < VERDICT_RULES; i++) {
+		if (g->by_rule[i] == g->confidence && !first_seen)
+			first_seen = true;
+		else if (g->by_rule[i] > second)
+			second = g->by_rule[i];
+	}
+	if (second >= 0.4 && g->confidence >= 0.4)
+		g->confidence += (1 - g->confidence) * 0.2;
+}
+
+/* Only the lowest function is at fault: a caller that sees the same first region through it is not. */
+static void blame_lowest(struct lint *lint, const struct verdicts *verdicts, struct group *groups,
+			 uint32_t count, double *lowered)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct verdict *v = &verdicts->at.at[groups[i].best];
+
+		lowered[i] = groups[i].confidence;
+		for (uint32_t n = 0; n < count; n++) {
+			const struct verdict *u = &verdicts->at.at[groups[n].best];
+
+			if (n != i && groups[n].function != groups[i].function &&
+			    callgraph_below(lint, groups[i].function, groups[n].function) &&
+			    groups[n].confidence >= 0.4 &&
+			    (v->first_region == u->first_region || v->second_region == u->second_region))
+				lowered[i] = groups[i].confidence * 0.6;
+		}
+	}
+	for (uint32_t i = 0; i < count; i++)
+		groups[i].confidence = lowered[i];
+}
+
 void result_add(struct lint *lint, const struct verdicts *verdicts, double threshold,
 		struct finding_list *list)
 {
@@ -341,16 +409,21 @@ void result_add(struct lint *lint, const struct verdicts *verdicts, double thres
 		struct group *g = group_of(lint, &groups, &count, v);
 
 		g->pairs++;
-		g->rules |= 1u << v->rule;
+		if (v->confidence > g->by_rule[v->rule])
+			g->by_rule[v->rule] = v->confidence;
 		if (v->confidence > g->confidence) {
 			g->confidence = v->confidence;
 			g->best = i;
 		}
 	}
-	/* Two analyses that agree are worth more than one. */
-	for (uint32_t i = 0; i < count; i++)
-		if (groups[i].rules & (groups[i].rules - 1) && groups[i].confidence > 0.2)
-			groups[i].confidence += (1 - groups[i].confidence) * 0.2;
+	double *lowered = mem_alloc((count + 1) * sizeof(*lowered));
+
+	for (uint32_t i = 0; i < count; i++) {
+		groups[i].other_function = other_function(lint, &verdicts->at.at[groups[i].best], groups[i].set);
+		agree(&groups[i]);
+	}
+	blame_lowest(lint, verdicts, groups, count, lowered);
+	free(lowered);
 	if (count)
 		qsort(groups, count, sizeof(*groups), by_confidence);
 	for (uint32_t i = 0; i < count && groups[i].confidence >= threshold; i++)

@@ -40,7 +40,25 @@ struct verdicts {
 	uint32_t count[VERDICT_RULES]; /* pairs of regions, by rule */
 };
 
+/* Who comes in between: at most so many, one per function. A finding tells of one. */
+enum { VERDICT_OTHERS = 1 };
+
+struct verdict_other {
+	uint32_t access, second; /* second: in the same region, or 0 */
+	uint32_t thread, by;
+	int rank;
+};
+
+/* Keeps the best; returns how many there are then. */
+uint32_t verdict_add_other(const struct lint *lint, struct verdict_other *others, uint32_t count,
+			   struct verdict_other other);
+/* One verdict for each of them. */
+void verdict_add(struct verdicts *verdicts, const struct verdict *verdict, const struct verdict_other *others,
+		 uint32_t count);
+
 void stale_judge(struct lint *lint, struct verdicts *verdicts);
 void race_judge(struct lint *lint, struct verdicts *verdicts);
+void method_judge(struct lint *lint, struct verdicts *verdicts);
+void extra_judge(struct lint *lint, struct verdicts *verdicts);
 
 #endif

@@ -32,6 +32,15 @@ static void add_items(struct view *v, const struct view *from)
 		add_item(v, from->items.at[i]);
 }
 
+/* What a way has written it does not read from others; elements of an array are too many to say so. */
+static void access_item(const struct lint *lint, struct view *v, uint32_t item)
+{
+	const char *name = lint->accesses.variables.at[item / 2].name;
+
+	if (item & 1 || !vec_has(&v->items, item + 1) || strstr(name, "[]"))
+		add_item(v, item);
+}
+
 static struct view copy_of(const struct view *v)
 {
 	struct view copy = {0};
@@ -98,7 +107,7 @@ static void copy_set(struct view_set *into, const struct view_set *from)
 }
 
 /* One after the other: each way of the first with each way of the second. */
-static void then(struct view_set *s, const struct view_set *next)
+static void then(const struct lint *lint, struct view_set *s, const struct view_set *next)
 {
 	struct view_set all = {0};
 
@@ -109,7 +118,19 @@ static void then(struct view_set *s, const struct view_set *next)
 		for (uint32_t n = 0; n < next->at.count; n++) {
 			struct view v = copy_of(&s->at.at[i]);
 
-			add_items(&v, &next->at.at[n]);
+			struct view before = copy_of(&v);
+
+			/* Reads first: what the second wrote itself it has left out already. */
+			for (uint32_t k = 0; k < next->at.at[n].items.count; k++) {
+				uint32_t item = next->at.at[n].items.at[k];
+
+				if (item & 1)
+					add_item(&v, item);
+				else if (!vec_has(&before.items, item + 1) ||
+					 strstr(lint->accesses.variables.at[item / 2].name, "[]"))
+					add_item(&v, item);
+			}
+			vec_free(&before.items);
 			if (all.merged && !all.at.count)
 				vec_push(&all.at, v);
 			else
@@ -152,16 +173,16 @@ static void step(struct walk *w, struct view_set *s, uint32_t inst)
 	for (uint32_t n = 0; n < count; n++)
 		if (w->lint->accesses.variables.at[a[n].variable].shared && !a[n].fresh && !a[n].quiet)
 			for (uint32_t i = 0; i < s->at.count; i++)
-				add_item(&s->at.at[i], a[n].variable * 2 + a[n].write);
+				access_item(w->lint, &s->at.at[i], a[n].variable * 2 + a[n].write);
 	edges = callgraph_at(&w->lint->calls, inst, &count);
 	if (count == 1) {
-		then(s, &w->summaries[edges[0].callee]);
+		then(w->lint, s, &w->summaries[edges[0].callee]);
 	} else if (count) {
 		struct view_set any = {0};
 
 		for (uint32_t e = 0; e < count; e++)
 			add_set(&any, &w->summaries[edges[e].callee]);
-		then(s, &any);
+		then(w->lint, s, &any);
 		free_set(&any);
 	}
 }

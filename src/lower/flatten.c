@@ -118,6 +118,22 @@ static void all_operands(struct program_inst *inst, LLVMValueRef i, unsigned cou
 		operand(inst, value_of(LLVMGetOperand(i, n)));
 }
 
+static uint32_t inner_of(LLVMValueRef i, bool write)
+{
+	const char *kind = write ? LOWER_INNER_WRITE : LOWER_INNER_READ;
+	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(i));
+	LLVMValueRef node = LLVMGetMetadata(i, LLVMGetMDKindIDInContext(context, kind, (unsigned)strlen(kind)));
+	LLVMValueRef part;
+	unsigned length;
+	const char *text;
+
+	if (!node || LLVMGetMDNodeNumOperands(node) != 1)
+		return 0;
+	LLVMGetMDNodeOperands(node, &part);
+	text = part && LLVMIsAMDString(part) ? LLVMGetMDString(part, &length) : NULL;
+	return text ? table_text(text) : 0;
+}
+
 static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
 	struct note note;
@@ -128,7 +144,7 @@ static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, 
 	if (!note_find(i, write, &note))
 		describe_again(i, pointer, type, 0, &note);
 	entry = (struct program_note){table_text(note.type), table_text(note.member), table_text(note.base),
-				      note.base_kind, note.flags};
+				      note.base_kind, note.flags, inner_of(i, write)};
 	if (!last_number || memcmp(&entry, &last, sizeof(entry))) {
 		last = entry;
 		last_number = table_notes(&entry);
@@ -158,8 +174,11 @@ static bool access_flags(LLVMValueRef i, struct program_inst *inst)
 {
 	if (LLVMGetVolatile(i))
 		inst->flags |= PROGRAM_VOLATILE;
-	if (LLVMIsAtomic(i))
+	if (LLVMIsAtomic(i)) {
 		inst->flags |= PROGRAM_ATOMIC;
+		if (LLVMGetOrdering(i) == LLVMAtomicOrderingMonotonic)
+			inst->flags |= PROGRAM_RELAXED;
+	}
 	return true;
 }
 
@@ -182,7 +201,7 @@ static uint32_t note_of_lock(LLVMValueRef call, const struct known *known)
 		return 0;
 	describe_again(call, LLVMGetOperand(call, (unsigned)known->a), NULL, 0, &note);
 	struct program_note entry = {table_text(note.type), table_text(note.member), table_text(note.base),
-				     note.base_kind, note.flags};
+				     note.base_kind, note.flags, 0};
 
 	return table_notes(&entry);
 }
@@ -293,6 +312,8 @@ static bool flatten_inst(LLVMValueRef i, struct program_inst *inst)
 		inst->size = (uint32_t)LLVMStoreSizeOfType(layout, type);
 		inst->read = inst->write = note_of(i, LLVMGetOperand(i, 0), type, true);
 		inst->flags |= PROGRAM_ATOMIC;
+		/* Writes only if the value is still the expected one. */
+		inst->sub = opcode == LLVMAtomicCmpXchg ? SUB_EQUAL : SUB_OTHER;
 		all_operands(inst, i, count);
 		return true;
 	case LLVMGetElementPtr:

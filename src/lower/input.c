@@ -28,14 +28,97 @@ static void keep_diagnostic(LLVMDiagnosticInfoRef info, void *unused)
 	LLVMDisposeMessage(text);
 }
 
+/* "struct.row.12", field 1 -> "row#1": the struct that declares the member itself, whatever it lies in. */
+static LLVMMetadataRef inner_of(LLVMContextRef context, LLVMValueRef pointer)
+{
+	for (int depth = 0; depth < 16; depth++) {
+		LLVMTypeRef type;
+		const char *found = NULL;
+		unsigned field = 0, length;
+		char text[512];
+
+		if (!LLVMIsAGetElementPtrInst(pointer) &&
+		    !(LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
+			return NULL;
+		type = LLVMGetGEPSourceElementType(pointer);
+		for (unsigned i = 2; i < (unsigned)LLVMGetNumOperands(pointer); i++) {
+			LLVMValueRef index = LLVMGetOperand(pointer, i);
+
+			if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+				found = LLVMGetStructName(type);
+				field = (unsigned)LLVMConstIntGetZExtValue(index);
+				type = LLVMStructGetTypeAtIndex(type, field);
+			} else if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
+				type = LLVMGetElementType(type);
+			} else {
+				break;
+			}
+		}
+		if (found) {
+			const char *dot = strchr(found, '.');
+
+			snprintf(text, sizeof(text), "%s", dot ? dot + 1 : found);
+			length = (unsigned)strlen(text);
+			while (length && text[length - 1] >= '0' && text[length - 1] <= '9')
+				length--;
+			if (length && text[length - 1] == '.')
+				text[length - 1] = 0;
+			length = (unsigned)strlen(text);
+			snprintf(text + length, sizeof(text) - length, "#%u", field);
+			return LLVMMDStringInContext2(context, text, strlen(text));
+		}
+		pointer = LLVMGetOperand(pointer, 0);
+	}
+	return NULL;
+}
+
+static void name_inner(LLVMContextRef context, LLVMValueRef inst, LLVMValueRef pointer, const char *kind)
+{
+	LLVMMetadataRef inner = inner_of(context, pointer);
+
+	if (inner)
+		LLVMSetMetadata(inst, LLVMGetMDKindIDInContext(context, kind, (unsigned)strlen(kind)),
+				LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, &inner, 1)));
+}
+
+static void name_inners(LLVMModuleRef module, LLVMValueRef function)
+{
+	LLVMContextRef context = LLVMGetModuleContext(module);
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			switch (LLVMGetInstructionOpcode(i)) {
+			case LLVMLoad:
+				name_inner(context, i, LLVMGetOperand(i, 0), LOWER_INNER_READ);
+				break;
+			case LLVMStore:
+				name_inner(context, i, LLVMGetOperand(i, 1), LOWER_INNER_WRITE);
+				break;
+			case LLVMAtomicRMW:
+			case LLVMAtomicCmpXchg:
+				name_inner(context, i, LLVMGetOperand(i, 0), LOWER_INNER_WRITE);
+				break;
+			case LLVMCall:
+				if (util_is_intrinsic(i, "llvm.mem")) {
+					name_inner(context, i, LLVMGetOperand(i, 0), LOWER_INNER_WRITE);
+					name_inner(context, i, LLVMGetOperand(i, 1), LOWER_INNER_READ);
+				}
+				break;
+			default:
+				break;
+			}
+}
+
 static void name_accesses(LLVMModuleRef module)
 {
 	select_begin(module);
 	di_begin(module);
 	types_collect(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-		if (!LLVMIsDeclaration(f))
+		if (!LLVMIsDeclaration(f)) {
 			describe_function(f);
+			name_inners(module, f);
+		}
 	follow_forget();
 	types_forget();
 	notes_forget();

@@ -22,6 +22,10 @@
 
 /* ---- input.c ---- */
 
+/* Metadata on accesses: the struct and member that are accessed, without what they lie in. */
+#define LOWER_INNER_READ "atomsan.lower.read"
+#define LOWER_INNER_WRITE "atomsan.lower.write"
+
 /* One module of all files. NULL with err set. */
 LLVMModuleRef input_read(LLVMContextRef context, int count, char **files, struct err *err);
 

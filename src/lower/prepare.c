@@ -34,6 +34,8 @@ bool prepare_is_library(const char *name)
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
 		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
 			return true;
+	if (!strncmp(name, "_ZL", 3) && (strstr(name, "__gthread_") || strstr(name, "__gthrw_")))
+		return true;
 	/* operator==(std::..., std::...) and the like begin with _Zeq, _Zpl: their arguments tell. */
 	return !strncmp(name, "_Z", 2) && strlen(name) > 6 && name[2] >= 'a' && name[2] <= 'z' &&
 	       !strncmp(name + 4, "RKSt", 4);
@@ -80,8 +82,8 @@ int prepare(LLVMModuleRef module, struct err *err)
 			LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, always);
 		}
 	}
-	if (run_passes(module, "function(sroa<preserve-cfg>)", err))
+	if (run_passes(module, "function(sroa<preserve-cfg>,instsimplify)", err))
 		return -1;
 	wrapper_mark(module);
-	return run_passes(module, "always-inline,function(sroa<preserve-cfg>)", err);
+	return run_passes(module, "always-inline,function(sroa<preserve-cfg>,instsimplify)", err);
 }
