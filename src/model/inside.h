@@ -44,6 +44,7 @@ struct routine {
 	bool seen_through; /* getter, setter, or no unit by the user's word */
 	bool declared, waits, unitfor;
 	bool synchronises; /* loop: a lock was taken inside an iteration */
+	bool starts;       /* a thread began with it, so it is no unit wherever it is called */
 	uint16_t receiver_type;
 	uint32_t file;
 };
@@ -74,6 +75,9 @@ struct set {
 	struct set_face face; /* root: of the whole */
 };
 
+/* How far back an iteration remembers what it read. */
+#define UNIT_REMEMBERED 8
+
 /* A unit of work that is open, for one set. */
 struct open_unit {
 	uint32_t set; /* root */
@@ -82,6 +86,9 @@ struct open_unit {
 	uint32_t frame;         /* index; of a bracket with UNIT_BRACKET */
 	uint32_t next_in_frame; /* free list, too */
 	uint32_t next_in_set, previous_in_set;
+	bool iteration;
+	uint8_t reads;                  /* how many there were */
+	uint64_t read[UNIT_REMEMBERED]; /* an iteration: what it read last */
 };
 
 #define UNIT_BRACKET 0x80000000u
@@ -154,7 +161,6 @@ struct model {
 	struct set *sets;
 	uint32_t set_count, set_room, set_free;
 	struct map instances; /* address or name to set */
-	struct map handles;   /* sink's handle to set */
 	uint64_t turn; /* goes on when a set merges or is freed: what was found before may have changed */
 	uint32_t everything; /* the set of --sets=one */
 
@@ -237,6 +243,8 @@ void unit_enter(struct model *model, uint32_t thread, uint32_t function, uint64_
 void unit_exit(struct model *model, uint32_t thread, uint32_t frames);
 /* The open unit of the thread for this set (a root); MODEL_NO_UNIT: the access stands alone. */
 uint32_t unit_look_up(struct model *model, uint32_t thread, uint32_t set);
+/* Has the open iteration of this handle read the address before? From now on it has. */
+bool unit_reads_again(struct model *model, uint32_t set, uint64_t address);
 static inline uint32_t unit_of_access(struct model *model, uint32_t thread, uint32_t root)
 {
 	const struct set *set = &model->sets[root];

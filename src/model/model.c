@@ -87,6 +87,8 @@ static void access_cell(struct model *model, struct cell *cell, uint64_t address
 	who->unit = unit_of_access(model, who->alone.thread, root);
 	if (who->unit == MODEL_NO_UNIT)
 		who->alone.set = model->sets[root].handle;
+	else if (!who->writes)
+		who->tag.op = unit_reads_again(model, root, address) ? MODEL_READ_AGAIN : MODEL_READ;
 	access_location(model, who, cell->location);
 }
 

@@ -65,7 +65,8 @@ struct model_unit {
 	uint64_t begin;   /* number of the event with which it began */
 };
 
-enum model_op { MODEL_READ, MODEL_WRITE, MODEL_UPDATE };
+/* READ_AGAIN: an iteration of a loop reads what it has read before. */
+enum model_op { MODEL_READ, MODEL_WRITE, MODEL_UPDATE, MODEL_READ_AGAIN };
 
 struct model_access {
 	uint32_t site;
@@ -127,7 +128,7 @@ uint32_t model_locks(const struct model *model, uint32_t locks, const uint64_t *
 /* Text that the caller frees; never NULL. What is asked for must not have been freed
  * by the program since: ask from within a callback. */
 char *model_lock_name(const struct model *model, uint64_t address);
-char *model_set_name(const struct model *model, uint32_t set); /* the sink's handle */
+char *model_set_name(const struct model *model, uint64_t address); /* that the bytes there belong to */
 char *model_variable_name(const struct model *model, const struct model_access *access);
 const char *model_rule_text(uint32_t rule);
 

@@ -47,7 +47,6 @@ static uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, u
 			    .key = key,
 			    .kind = (uint8_t)kind,
 			    .face = {.name = name, .type = type, .kind = (uint8_t)kind}};
-	map_set(&model->handles, set->handle, index);
 	if (key)
 		map_set(&model->instances, key, index);
 	model->stats.sets++;
@@ -67,7 +66,6 @@ void sets_release(struct model *model)
 {
 	free(model->sets);
 	map_release(&model->instances);
-	map_release(&model->handles);
 }
 
 static void unlink_key(struct model *model, uint32_t index)
@@ -87,7 +85,6 @@ static void free_root_if_idle(struct model *model, uint32_t root)
 	if (set->refs || set->open || set->members > 1 || set->kind >= SET_NAMED || set->kind == SET_FILE)
 		return;
 	unlink_key(model, root);
-	map_remove(&model->handles, set->handle);
 	model->sink.set_free(model->sink.user, set->handle);
 	set->next = model->set_free;
 	model->set_free = root;
@@ -151,7 +148,6 @@ static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
 	model->sets[to].next = after_from;
 	model->sets[after_from].previous = to;
 	model->sets[to].members += model->sets[from].members;
-	map_remove(&model->handles, model->sets[from].handle);
 	model->sink.set_merge(model->sink.user, model->sets[from].handle, model->sets[to].handle);
 	model->stats.merges++;
 	model->turn++;

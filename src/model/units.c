@@ -162,6 +162,7 @@ static uint32_t open_unit(struct model *model, uint32_t thread_index, uint32_t f
 		.frame = frame,
 		.next_in_frame = *list,
 		.next_in_set = set->open,
+		.iteration = rule == MODEL_RULE_LOOP,
 	};
 	if (set->open)
 		model->units[set->open].previous_in_set = index;
@@ -218,6 +219,18 @@ static void raise_floor(struct model *model, struct thread *thread, uint32_t flo
 	thread->floor = floor;
 }
 
+/* A thread begins with the function: it is not meant to be atomic, also where it is called. */
+static void no_unit_any_more(struct model *model, uint32_t function)
+{
+	routine_of(model, function)->starts = true;
+	for (uint32_t t = 0; t < model->thread_count; t++)
+		for (uint32_t i = 0; i < model->threads[t].depth; i++)
+			if (model->threads[t].frames[i].function == function) {
+				model->threads[t].frames[i].start = true;
+				close_list(model, &model->threads[t].frames[i].units);
+			}
+}
+
 void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, uint64_t receiver)
 {
 	struct thread *thread = unit_thread(model, thread_index);
@@ -236,9 +249,11 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		.objects = thread->object_count,
 		.floor = thread->floor,
 		/* A loop of main or of a start function is as little of a unit as they are. */
-		.start = routine->is_main || (!depth && thread_index) ||
+		.start = routine->is_main || routine->starts || (!depth && thread_index) ||
 			 (routine->loop && depth && thread->frames[depth - 1].start),
 	};
+	if (!depth && thread_index && !routine->starts)
+		no_unit_any_more(model, function);
 	if (routine->loop && routine->synchronises && !routine->walk && !model->options.keep_loop_units)
 		raise_floor(model, thread, depth);
 	if (routine->waits)
@@ -390,6 +405,20 @@ uint32_t unit_look_up(struct model *model, uint32_t thread_index, uint32_t root)
 	model->sets[root].cached_thread = thread_index;
 	model->sets[root].cached_unit = index;
 	return model->units[index].handle;
+}
+
+bool unit_reads_again(struct model *model, uint32_t root, uint64_t address)
+{
+	struct open_unit *unit = &model->units[model->sets[root].cached_unit];
+
+	if (!unit->iteration)
+		return false;
+	for (unsigned i = 0; i < UNIT_REMEMBERED && i < unit->reads; i++)
+		if (unit->read[i] == address)
+			return true;
+	if (unit->reads < UNIT_REMEMBERED)
+		unit->read[unit->reads++] = address;
+	return false;
 }
 
 void unit_bracket_begin(struct model *model, uint32_t thread_index, uint64_t name, uint32_t rule)
