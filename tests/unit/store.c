@@ -251,7 +251,10 @@ static void not_a_store(void **state)
 	free(before);
 	free(content);
 	path = helper_path("newer.db");
-	add(path, samples_bank("x"));
+	struct finding_list *list = samples_bank("x");
+
+	add(path, list);
+	finding_list_free(list);
 	sql(path, "PRAGMA user_version = 99");
 	refused(path, STORE_WRITE, "newer atomsan (format 99");
 	refused(path, STORE_READ, "newer atomsan");
