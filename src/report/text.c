@@ -235,25 +235,6 @@ static void put_finding(const struct text_page *page, const struct finding_list 
 	free(replay);
 }
 
-static struct report_options with_width(const struct report_options *options)
-{
-	struct report_options complete = *options;
-
-	if (!complete.width)
-		complete.width = 100;
-	return complete;
-}
-
-void report_text_finding(FILE *out, const struct finding_list *list, const struct finding *finding,
-			 const struct report_options *options)
-{
-	struct report_options complete = with_width(options);
-	struct text_page page = {out, &complete, source_files_new(options->source_root)};
-
-	put_finding(&page, list, finding);
-	source_files_free(page.sources);
-}
-
 static void put_trials(const struct text_page *page, const struct finding_list *list)
 {
 	if (!list->trial_count)
@@ -282,7 +263,29 @@ static void put_trials(const struct text_page *page, const struct finding_list *
 		}
 		putc('\n', page->out);
 	}
-	putc('\n', page->out);
+}
+
+static struct report_options with_width(const struct report_options *options)
+{
+	struct report_options complete = *options;
+
+	if (!complete.width)
+		complete.width = 100;
+	return complete;
+}
+
+void report_text_finding(FILE *out, const struct finding_list *list, const struct finding *finding,
+			 const struct report_options *options)
+{
+	struct report_options complete = with_width(options);
+	struct text_page page = {out, &complete, source_files_new(options->source_root)};
+
+	put_finding(&page, list, finding);
+	if (list->trial_count) {
+		putc('\n', out);
+		put_trials(&page, list);
+	}
+	source_files_free(page.sources);
 }
 
 void report_text(FILE *out, const struct finding_list *list, const struct report_options *options)
@@ -304,6 +307,8 @@ void report_text(FILE *out, const struct finding_list *list, const struct report
 		putc('\n', out);
 	}
 	put_trials(&page, list);
+	if (list->trial_count)
+		putc('\n', out);
 	/* CI looks for this line: it is whole, and has no colours inside. */
 	fputs("SUMMARY: atomsan: ", out);
 	text_put(out, sum);
