@@ -243,16 +243,15 @@ static void put_trials(const struct text_page *page, const struct finding_list *
 	for (uint32_t i = 0; i < list->trial_count; i++) {
 		const struct finding_trial *trial = &list->trials[i];
 
-		fprintf(page->out, "  %llu of %llu runs failed", (unsigned long long)trial->failures,
-			(unsigned long long)trial->runs);
-		if (trial->verdict) {
-			fputs(", ", page->out);
-			text_put(page->out, trial->verdict);
-		}
-		if (trial->strategy) {
-			fputs(", ", page->out);
-			text_put(page->out, trial->strategy);
-		}
+		fputs("  ", page->out);
+		text_put(page->out, trial->strategy ? trial->strategy : "schedule");
+		fputs(": ", page->out);
+		if (trial->runs)
+			fprintf(page->out, "%llu of %llu runs failed, P(failure) = %.3f",
+				(unsigned long long)trial->failures, (unsigned long long)trial->runs,
+				(double)trial->failures / (double)trial->runs);
+		else
+			text_put(page->out, trial->verdict ? trial->verdict : "tried");
 		if (trial->finding) {
 			fputs(", for ", page->out);
 			text_put(page->out, trial->finding);
