@@ -238,17 +238,6 @@ static void print_summary(const struct explore *e)
 	if (e->extra)
 		printf(", and %" PRIu64 " to make schedules shorter", e->extra);
 	printf("\n");
-	for (uint32_t i = 0; i < e->tally_count; i++) {
-		const struct explore_tally *t = &e->tallies[i];
-
-		if (!t->runs)
-			continue;
-		printf("  %-10s %6" PRIu64 " runs, %6" PRIu64 " failed: P(failure) = %.3f", t->name, t->runs,
-		       t->failures, (double)t->failures / (double)t->runs);
-		if (t->not_followed)
-			printf(", %" PRIu64 " not followed", t->not_followed);
-		printf("\n");
-	}
 	for (uint32_t i = 0; i < e->found_count; i++) {
 		const struct explore_failure *f = &e->found[i];
 
@@ -280,6 +269,32 @@ static void count(struct finding_list *list, const struct explore *e)
 		finding_add_count(list, finding_textf(list, "failures-%s", t->name), (double)t->failures);
 		finding_add_count(list, finding_textf(list, "p-failure-%s", t->name),
 				  (double)t->failures / (double)t->runs);
+	}
+}
+
+/* How each strategy fared, and the schedules that are kept; the report shows them. */
+static void tell_trials(struct finding_list *list, const struct explore *e, uint64_t seed)
+{
+	for (uint32_t i = 0; i < e->tally_count; i++) {
+		const struct explore_tally *t = &e->tallies[i];
+
+		if (t->runs)
+			finding_add_trial(
+				list, &(struct finding_trial){.strategy = t->name,
+							      .verdict = t->failures ? "failed" : "passed",
+							      .seed = seed,
+							      .runs = t->runs,
+							      .failures = t->failures});
+	}
+	for (uint32_t i = 0; i < list->finding_count; i++) {
+		const struct finding *finding = &list->findings[i];
+
+		if (finding->schedule)
+			finding_add_trial(list, &(struct finding_trial){.schedule = finding->schedule,
+									.strategy = "kept",
+									.verdict = "failed",
+									.finding = finding->id,
+									.seed = seed});
 	}
 }
 
@@ -328,6 +343,7 @@ static int report(struct exploration *x, const struct explore *e, struct err *er
 	}
 	list->count_count = 0;
 	count(list, e);
+	tell_trials(list, e, x->setup.seed);
 	if (!x->publish.json)
 		print_summary(e);
 	return findings_publish(&verb_explore, list, &x->publish);

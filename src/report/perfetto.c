@@ -49,6 +49,7 @@ static bool span_of(const struct track *t, uint32_t unit, uint32_t lane, uint32_
 {
 	bool found = false;
 
+	*first = *last = 0;
 	for (uint32_t i = 0; i < t->finding->access_count; i++) {
 		if (t->finding->accesses[i].unit != unit || t->lanes.of_step[i] != lane)
 			continue;

@@ -140,6 +140,19 @@ for a, b in zip(first["findings"], second["findings"]):
         check(a[field] == b[field], f"{a['id']}: {field} is not what it was")
 check(len(first["findings"]) == len(second["findings"]) == 6, "all of them")
 
+check("19 of 20 runs failed" in run("show", BANK).stdout, "the schedules that were tried for it")
+
+# Names that try to be something else are shown as text, by every verb.
+run("import", "--db=hostile.db", sample("hostile"), status=66)
+id = json.loads(run("list", "--json", "--db=hostile.db").stdout)["findings"][0]["id"]
+for words in (["list"], ["show", id], ["mark", id, "confirmed", "--reason=\x1b[31m\n"], ["show", id], ["show", "--json", id],
+              ["suppress", id, "--reason=\x1b[31m\n::error::", "--by=function", "--file=h.supp"], ["suppress", id, "--reason=x", "--json"],
+              ["report", "--format=text"], ["report", "--format=github"], ["report", "--format=sarif"], ["report", "--format=perfetto"]):
+    out = subprocess.run([atomsan, *words, "--db=hostile.db"], capture_output=True, check=True).stdout
+    out.decode("utf-8")
+    check(not re.search(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\n::error::", out), f"{words}: control characters came through")
+check(run("import", "--db=hostile.db", "--suppressions=h.supp", "hostile.json").returncode == 0, "and can be suppressed")
+
 # Very many.
 many = sample("6000")
 run("import", "--db=many.db", many, status=66)
