@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # agree.sh ATOMSAN AGREE SOURCES: agree.c on the programs of this folder.
 set -eu
-atomsan=$1 agree=$2 sources=$3
+atomsan=$(realpath "$1") agree=$(realpath "$2") sources=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
