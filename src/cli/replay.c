@@ -27,7 +27,7 @@ static char *schedule_path(const char *name)
 {
 	if (strncmp(name, "F-", 2) || !access(name, F_OK))
 		return mem_text(name);
-	return mem_textf(".atomsan/schedules/%s.sched", name);
+	return mem_textf(".atomsan/schedules/%s.schedule", name);
 }
 
 static char **argv_of(const struct schedule *s)

@@ -92,7 +92,7 @@ def test_wrong():
         program = build(name)
         for strategy in STRATEGIES:
             shutil.rmtree("schedules", ignore_errors=True)
-            result = explore(program, "--seed=1", f"--budget={budget}", f"--strategy={strategy}", "--stop-at-first",
+            result = explore(program, "--seed=1", f"--budget={budget}", f"--strategy={strategy}", "--stop-at-first", "--no-predict",
                              "--timeout=30")
             expect(result["status"] == 66, f"{strategy} does not find the bug in {name}: {result['counts']}")
             finding = result["findings"][0]
@@ -114,7 +114,7 @@ def test_seed():
     found = []
     for seed, jobs in ((5, 1), (5, 2), (6, 1)):
         shutil.rmtree("schedules", ignore_errors=True)
-        result = explore(program, f"--seed={seed}", f"--jobs={jobs}", "--budget=24", "--no-minimise")
+        result = explore(program, f"--seed={seed}", f"--jobs={jobs}", "--budget=24", "--no-minimise", "--no-predict")
         found.append((count(result, "failures"), count(result, "switches"), count(result, "events")))
     expect(found[0] == found[1], found)
     expect(found[0] != found[2], found)
@@ -135,44 +135,44 @@ def test_given():
     """Schedules that are given are tried first; what cannot be followed is said."""
     program = build("lost.c")
     os.mkdir("given")
-    schedule("given/a.sched", "T0 2", "T1 999")
-    schedule("given/b.sched", "T0 2", "T1 3", "T2 12")
-    result = explore(program, "--seed=1", "--budget=2", "--schedules=given", "--strategy=serial")
+    schedule("given/a.schedule", "T0 2", "T1 999")
+    schedule("given/b.schedule", "T0 2", "T1 3", "T2 12")
+    result = explore(program, "--seed=1", "--budget=2", "--schedules=given", "--no-predict", "--strategy=serial")
     expect(count(result, "runs-schedules") == 2 and count(result, "failures-schedules") == 1, result["counts"])
     expect(count(result, "not-followed") == 1, result["counts"])
-    lost = replay("given/a.sched", program)
+    lost = replay("given/a.schedule", program)
     expect(lost["status"] == 1 and lost["runs"][0]["verdict"] == "schedule not followed", lost)
     expect("wants event 999 of T1, which ended after" in lost["runs"][0]["lost"], lost["runs"][0]["lost"])
-    schedule("never.sched", "T7 3")
-    lost = replay("never.sched", program)["runs"][0]["lost"]
+    schedule("never.schedule", "T7 3")
+    lost = replay("never.schedule", program)["runs"][0]["lost"]
     expect("T7, which did not exist" in lost, lost)
-    schedule("held.sched", "T0 2", "T1 1", "T2 1")
-    lost = replay("held.sched", program)["runs"][0]["lost"]
+    schedule("held.schedule", "T0 2", "T1 1", "T2 1")
+    lost = replay("held.schedule", program)["runs"][0]["lost"]
     expect("T2 had done 0 of 1 events and waited for a mutex in increment" in lost, lost)
 
 
 def test_free():
     """After 'then free' all threads run; threads that wait when they are freed wait on."""
     program = build("lost.c")
-    result = replay(schedule("free.sched", "T0 2", "T1 3", "T2 12", end="free"), program, "--times=20")
+    result = replay(schedule("free.schedule", "T0 2", "T1 3", "T2 12", end="free"), program, "--times=20")
     expect(result["counts"]["failed"] == 20, result["counts"])
     program = build("queue.c")
     for events in (3, 5, 9, 20, 31):
-        result = replay(schedule("free.sched", "T0 4", f"T2 {events}", f"T4 {events}", f"T1 {events}", end="free"),
+        result = replay(schedule("free.schedule", "T0 4", f"T2 {events}", f"T4 {events}", f"T1 {events}", end="free"),
                         program, "--times=5")
         expect({r["verdict"] for r in result["runs"]} <= {"passed", "schedule not followed"}, result["runs"])
     program = build("phases.c")
-    result = replay(schedule("free.sched", "T0 6", "T1 5", "T2 5", end="free"), program, "--times=5")
+    result = replay(schedule("free.schedule", "T0 6", "T1 5", "T2 5", end="free"), program, "--times=5")
     expect({r["verdict"] for r in result["runs"]} <= {"passed", "schedule not followed"}, result["runs"])
     program = build("deadlock.c")
-    result = replay(schedule("free.sched", "T0 2", "T1 1", "T2 1", end="free"), program, "--timeout=2")
+    result = replay(schedule("free.schedule", "T0 2", "T1 1", "T2 1", end="free"), program, "--timeout=2")
     expect(result["runs"][0]["verdict"] == "deadlock", result)
 
 
 def test_verdicts():
     """What a run is judged by."""
     program = build("torn.c")
-    assertion = schedule("a.sched", "T0 2", "T1 3", "T2 7")
+    assertion = schedule("a.schedule", "T0 2", "T1 3", "T2 7")
     expect(replay(assertion, program)["runs"][0]["verdict"] == "assertion", replay(assertion, program))
     expect("low == high" in replay(assertion, program)["runs"][0]["text"], replay(assertion, program))
     program = build("crash.c")
@@ -180,7 +180,7 @@ def test_verdicts():
     crash = replay(found["schedule"], program)["runs"][0]
     expect(crash["verdict"] == "crash" and "signal 11" in crash["text"] and "in use" in crash["stack"], crash)
     program = build("lost.c")
-    serial = schedule("s.sched")
+    serial = schedule("s.schedule")
     expect(replay(serial, program)["runs"][0]["verdict"] == "passed", replay(serial, program))
     expect(replay(serial, program, "--expect-status=3")["runs"][0]["verdict"] == "wrong exit status", "status")
     echo = pathlib.Path("echo.c")
@@ -207,14 +207,14 @@ def test_refused():
     result = explore(program, "--seed=1", "--budget=50", "--stop-at-first", arguments=["x"])
     path = result["findings"][0]["schedule"]
     other = build("lost.c", "other", "-O0")
-    pathlib.Path("damaged.sched").write_text(open(path).read().replace("run T", "run X", 1))
-    pathlib.Path("cut.sched").write_text("".join(open(path).readlines()[:-1]))
+    pathlib.Path("damaged.scheduleule").write_text(open(path).read().replace("run T", "run X", 1))
+    pathlib.Path("cut.schedule").write_text("".join(open(path).readlines()[:-1]))
     pathlib.Path("plain.c").write_text("int main(void) { return 0; }\n")
     expect(run("cc", "plain.c", "-o", "plain").returncode == 0, "plain.c")
-    serial = schedule("s.sched")
+    serial = schedule("s.schedule")
     for words, sentence in (([path, "--", other, "x"], "another build"), ([path, "--", program, "y"], "other arguments"),
-                            (["damaged.sched"], "thread's name"), (["cut.sched"], "no line 'then'"),
-                            (["plain.c"], "is not a schedule"), (["nowhere.sched"], "cannot be read"),
+                            (["damaged.scheduleule"], "thread's name"), (["cut.schedule"], "no line 'then'"),
+                            (["plain.c"], "is not a schedule"), (["nowhere.schedule"], "cannot be read"),
                             ([serial], "does not say which program"), ([serial, "--", "./nowhere"], "no such program"),
                             ([serial, "--", "./plain"], "atomsan cc"), (["--times=x", serial], "no number"),
                             (["--tims", serial], "did you mean '--times'"), ([], "which schedule")):
@@ -258,7 +258,7 @@ def test_leftovers():
         expect(wait_until(lambda: not alive(program)), "left running:", alive(program))
     program = build("endless.c", "endless-" + str(os.getpid()))
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
-        serial = schedule("s.sched")
+        serial = schedule("s.schedule")
         for words in (["replay", serial], ["explore", "--no-store"]):
             tool = subprocess.Popen([ATOMSAN, *words, "--", program], env=environment, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL)
@@ -274,7 +274,7 @@ def test_gdb():
     if not shutil.which("gdb"):
         sys.exit(77)
     program = build("lost.c")
-    path = schedule("g.sched", "T0 2", "T1 3", "T2 12")
+    path = schedule("g.schedule", "T0 2", "T1 3", "T2 12")
     done = run(ATOMSAN, "replay", "--gdb", path, "--", program, input="bt\nkill\nquit\n")
     expect("__atomsan_schedule_end" in done.stdout and "increment" in done.stdout, done.stdout, done.stderr)
 
