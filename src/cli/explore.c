@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan explore`: run a program under many schedules, in search of one that breaks it. */
 #include "predict/explore.h"
+#include "analysis/foretell.h"
 #include "base/text.h"
 #include "cli/exploring.h"
 #include "cli/publish.h"
@@ -17,16 +18,22 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { PREDICTED_MAX = 1000 };
+
 struct exploration {
 	struct target target;
 	struct publish publish;
 	struct checking checking;
 	const char *budget, *jobs, *strategies, *seed, *depth, *folder, *given, *events;
-	int stop_at_first, keep_long;
+	int stop_at_first, keep_long, no_predict;
 	struct explore_setup setup;
 	struct schedule *header;
 	struct hints hints;
 	char *names[16]; /* of strategies */
+	struct finding_list *predicted;
+	struct foretell_stats foretold;
+	uint32_t *predicted_by_schedule; /* its finding */
+	uint32_t predicted_count;
 	bool terminal;
 };
 
@@ -132,9 +139,16 @@ static int read_options(struct exploration *x, struct err *err)
 
 /* ---- schedules that are given ---- */
 
-static int add_given(struct exploration *x, const char *path, struct err *err)
+static void try_first(struct exploration *x, struct schedule *s)
 {
 	struct explore_setup *setup = &x->setup;
+
+	setup->schedules = mem_resize(setup->schedules, setup->schedule_count + 1, sizeof *setup->schedules);
+	setup->schedules[setup->schedule_count++] = s;
+}
+
+static int add_given(struct exploration *x, const char *path, struct err *err)
+{
 	struct schedule *s = schedule_read(path, err);
 
 	if (!s)
@@ -143,16 +157,16 @@ static int add_given(struct exploration *x, const char *path, struct err *err)
 		schedule_free(s);
 		return err_set(err, "%s: was made for another build of the program", path);
 	}
-	setup->schedules = mem_resize(setup->schedules, setup->schedule_count + 1, sizeof *setup->schedules);
-	setup->schedules[setup->schedule_count++] = s;
+	try_first(x, s);
 	return 0;
 }
 
 static int is_schedule(const struct dirent *entry)
 {
+	static const char ending[] = ".schedule";
 	size_t length = strlen(entry->d_name);
 
-	return length > 6 && !strcmp(entry->d_name + length - 6, ".sched");
+	return length >= sizeof ending && !strcmp(entry->d_name + length - (sizeof ending - 1), ending);
 }
 
 /* A file, or all that a folder has, in the order of their names. */
@@ -185,6 +199,36 @@ static int read_given(struct exploration *x, struct err *err)
 
 /* ---- the first run ---- */
 
+static void add_predicted(void *user, const struct schedule *schedule, uint32_t finding)
+{
+	struct exploration *x = user;
+	struct schedule *s = schedule_copy(schedule);
+
+	/* The first run's options are not the environment of the others. */
+	try_first(x, s);
+	x->predicted_by_schedule = mem_resize(x->predicted_by_schedule, x->predicted_count + 1,
+					      sizeof *x->predicted_by_schedule);
+	x->predicted_by_schedule[x->predicted_count++] = finding;
+}
+
+/* What the first run makes possible is tried before anything else. */
+static int predict(struct exploration *x, struct trace *trace, struct err *err)
+{
+	struct foretell_options options = {.schedules = PREDICTED_MAX, .made = add_predicted, .user = x};
+	struct serial_options serial;
+	int failed;
+
+	if (x->no_predict)
+		return 0;
+	if (checking_prepare(&x->checking, trace, &serial, err) < 0)
+		return -1;
+	options.model = serial.model;
+	x->predicted = finding_list_new("predict");
+	failed = foretell(trace, &options, x->predicted, &x->foretold, err);
+	checking_release(&x->checking);
+	return failed;
+}
+
 /* One thread after the other, and recorded: what the strategies need to know. */
 static int look_first(struct exploration *x, struct err *err)
 {
@@ -204,6 +248,8 @@ static int look_first(struct exploration *x, struct err *err)
 		return -1;
 	trace = trace_open(run_trace(run), err);
 	failed = !trace || hints_make(&x->hints, trace, err) < 0 ? -1 : 0;
+	if (!failed && predict(x, trace, err) < 0)
+		failed = -1;
 	/* A trace that was given up when it got too long knows of a part only. */
 	if (!failed && trace->header.state != TRACE_STOPPED)
 		x->setup.run.hints = x->hints.text;
@@ -231,6 +277,21 @@ static void progress(const struct explore *e, void *context)
 		e->runs, e->runs - e->not_followed, e->failures);
 }
 
+static void print_predicted(const struct exploration *x, const struct explore *e)
+{
+	uint32_t tried = 0, followed = 0, failed = 0;
+
+	for (uint32_t i = 0; i < x->predicted_count && i < e->runs; i++) {
+		tried++;
+		followed += e->given_followed[i];
+		failed += e->given_failed[i];
+	}
+	printf("predicted: %" PRIu64 " violations, %" PRIu64
+	       " of them seen in the first run; %u schedules, %u tried, "
+	       "%u feasible, %u failed\n",
+	       x->foretold.predicted, x->foretold.seen, x->predicted_count, tried, followed, failed);
+}
+
 static void print_summary(const struct explore *e)
 {
 	printf("%" PRIu64 " runs in %.1f seconds, %" PRIu64 " failed (%u in different ways)", e->runs,
@@ -252,12 +313,15 @@ static void print_summary(const struct explore *e)
 	printf("\n");
 }
 
-static void count(struct finding_list *list, const struct explore *e)
+static void count(struct finding_list *list, const struct exploration *x, const struct explore *e)
 {
 	finding_add_count(list, "runs", (double)e->runs);
 	finding_add_count(list, "failures", (double)e->failures);
 	finding_add_count(list, "not-followed", (double)e->not_followed);
 	finding_add_count(list, "minimising-runs", (double)e->extra);
+	finding_add_count(list, "predicted", (double)x->foretold.predicted);
+	finding_add_count(list, "predicted-seen", (double)x->foretold.seen);
+	finding_add_count(list, "predicted-schedules", (double)x->predicted_count);
 	finding_add_count(list, "events", (double)e->events);
 	finding_add_count(list, "switches", (double)e->switches);
 	for (uint32_t i = 0; i < e->tally_count; i++) {
@@ -323,6 +387,12 @@ static int report(struct exploration *x, const struct explore *e, struct err *er
 {
 	struct finding_list *list = finding_list_new("explore");
 	char *real = realpath(x->folder, NULL);
+	const struct exploring exploring = {&x->target,
+					    &x->checking,
+					    real ? real : x->folder,
+					    x->predicted,
+					    x->predicted_by_schedule,
+					    x->predicted_count};
 	int failed = 0;
 
 	list->program = finding_text(list, x->target.argv[0]);
@@ -334,16 +404,17 @@ static int report(struct exploration *x, const struct explore *e, struct err *er
 	list->build_id = finding_text(list, x->target.build_id);
 	list->seed = x->setup.seed;
 	for (uint32_t i = 0; i < e->found_count && !failed; i++)
-		failed = exploring_add(list, &x->target, &x->checking, &e->found[i], real ? real : x->folder,
-				       err);
+		failed = exploring_add(list, &exploring, &e->found[i], err);
 	free(real);
 	if (failed) {
 		finding_list_free(list);
 		return cli_fail(&verb_explore, err);
 	}
 	list->count_count = 0;
-	count(list, e);
+	count(list, x, e);
 	tell_trials(list, e, x->setup.seed);
+	if (!x->publish.json && x->predicted)
+		print_predicted(x, e);
 	if (!x->publish.json)
 		print_summary(e);
 	return findings_publish(&verb_explore, list, &x->publish);
@@ -358,7 +429,7 @@ static int explore_all(struct exploration *x)
 	const char *slash = strrchr(x->target.argv[0], '/');
 	int status;
 
-	if (read_options(x, &err) < 0 || read_given(x, &err) < 0)
+	if (read_options(x, &err) < 0)
 		return cli_fail(&verb_explore, &err);
 	if (!x->folder)
 		x->folder = folder =
@@ -380,7 +451,7 @@ static int explore_all(struct exploration *x)
 	x->setup.header = x->header;
 	x->setup.progress = progress;
 	x->setup.context = x;
-	e = look_first(x, &err) < 0 ? NULL : explore(&x->setup, &err);
+	e = look_first(x, &err) < 0 || read_given(x, &err) < 0 ? NULL : explore(&x->setup, &err);
 	if (x->terminal)
 		fputs("\r\033[K", stderr);
 	if (!e)
@@ -413,6 +484,7 @@ static int run(int argc, char **argv)
 					     {"--output", &x.folder, NULL},
 					     {"--stop-at-first", NULL, &x.stop_at_first},
 					     {"--no-minimise", NULL, &x.keep_long},
+					     {"--no-predict", NULL, &x.no_predict},
 					     TARGET_OPTIONS(x.target),
 					     CHECKING_OPTIONS(x.checking),
 					     PUBLISH_OPTIONS(x.publish),
@@ -432,6 +504,8 @@ static int run(int argc, char **argv)
 	target_release(&x.target);
 	hints_release(&x.hints);
 	schedule_free(x.header);
+	finding_list_free(x.predicted);
+	free(x.predicted_by_schedule);
 	for (uint32_t i = 0; i < x.setup.schedule_count; i++)
 		schedule_free(x.setup.schedules[i]);
 	free(x.setup.schedules);
@@ -450,7 +524,8 @@ const struct verb verb_explore = {
 		"  --seed=N               of the first run; every other one adds its number\n"
 		"  --depth=N              pct: how many orderings the bug needs; 3\n"
 		"  --events=every|first   switch before every access, or the first to each place\n"
-		"  --schedules=PATH       try these first: a file, or a folder of *.sched\n"
+		"  --no-predict           do not try what the first run makes possible\n"
+		"  --schedules=PATH       try these, too: a file, or a folder of *.schedule\n"
 		"  --stop-at-first        stop at the first failure\n"
 		"  --no-minimise          do not look for the fewest context switches that fail\n"
 		"  -o, --output FOLDER    where schedules go; .atomsan/schedules beside the "

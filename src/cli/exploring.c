@@ -99,12 +99,35 @@ static bool mark_between(const struct turns *t, uint32_t first, bool *chosen)
 	return true;
 }
 
+/* An access and the one before it to the same place, if that was another thread's and one of them writes. */
+static bool mark_conflict(const struct turns *t, uint32_t second, bool *chosen)
+{
+	const struct moment *here = &t->moments[second];
+
+	for (uint32_t i = second; i--;) {
+		const struct moment *there = &t->moments[i];
+
+		if (!same_place(&there->event, &here->event))
+			continue;
+		if (there->event.thread == here->event.thread ||
+		    (!writes(&there->event) && !writes(&here->event)))
+			return false;
+		chosen[i] = chosen[second] = true;
+		return true;
+	}
+	return false;
+}
+
+/* How many accesses came between two of another thread. Where none did (several variables are involved, or
+ * the two halves of an update), the last conflicts before the failure are all that can be said. */
 static uint32_t mark_meetings(const struct turns *t, bool *chosen)
 {
-	uint32_t found = 0;
+	uint32_t found = 0, conflicts = 0;
 
 	for (uint32_t i = 0; i < t->count && found < MEETINGS_MAX; i++)
 		found += mark_between(t, i, chosen);
+	for (uint32_t i = t->count; i-- && !found && conflicts < MEETINGS_MAX;)
+		conflicts += mark_conflict(t, i, chosen);
 	return found;
 }
 
@@ -239,7 +262,7 @@ static int look_at_trace(struct finding_list *list, struct trace *trace, struct 
 static int keep_schedule(struct finding_list *list, struct finding *finding,
 			 const struct explore_failure *failure, const char *folder, struct err *err)
 {
-	const char *path = finding_textf(list, "%s/%s.sched", folder, finding->id);
+	const char *path = finding_textf(list, "%s/%s.schedule", folder, finding->id);
 
 	finding->state = FINDING_REPRODUCED;
 	finding->confidence = 1;
@@ -250,10 +273,28 @@ static int keep_schedule(struct finding_list *list, struct finding *finding,
 	return schedule_write(failure->schedule, path, err);
 }
 
-int exploring_add(struct finding_list *list, const struct target *target, struct checking *checking,
-		  const struct explore_failure *failure, const char *folder, struct err *err)
+/* The id of what the failure's schedule was made for; NULL if it was not made for anything. */
+static const char *predicted_id(const struct exploring *x, const struct explore_failure *failure)
 {
-	struct run_setup setup = target_setup(target);
+	if (failure->given < 0 || failure->given >= x->predicted_count)
+		return NULL;
+	return x->predicted->findings[x->predicted_by_schedule[failure->given]].id;
+}
+
+/* Of the findings from `first` on only the one with this id, if there is one. */
+static void keep_predicted(struct finding_list *list, uint32_t first, const char *id)
+{
+	for (uint32_t i = first; id && i < list->finding_count; i++)
+		if (!strcmp(list->findings[i].id, id)) {
+			list->findings[first] = list->findings[i];
+			list->finding_count = first + 1;
+		}
+}
+
+int exploring_add(struct finding_list *list, const struct exploring *x, const struct explore_failure *failure,
+		  struct err *err)
+{
+	struct run_setup setup = target_setup(x->target);
 	uint32_t before = list->finding_count;
 	struct turns turns = {.thread = UINT32_MAX};
 	struct run_result result;
@@ -271,11 +312,12 @@ int exploring_add(struct finding_list *list, const struct target *target, struct
 		return -1;
 	trace = trace_open(run_trace(run), NULL);
 	if (trace && failure->verdict != RUN_DEADLOCK)
-		failed = look_at_trace(list, trace, checking, &turns, err);
+		failed = look_at_trace(list, trace, x->checking, &turns, err);
+	keep_predicted(list, before, predicted_id(x, failure));
 	if (!failed && list->finding_count == before)
 		add_own(list, trace, &turns, failure, result.report);
 	for (uint32_t i = before; !failed && i < list->finding_count; i++)
-		failed = keep_schedule(list, &list->findings[i], failure, folder, err);
+		failed = keep_schedule(list, &list->findings[i], failure, x->folder, err);
 	free(turns.moments);
 	trace_close(trace);
 	run_free(run);

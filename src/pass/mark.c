@@ -62,6 +62,7 @@ LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char
 struct content {
 	bool calls, comes_back; /* landing pads, setjmp */
 	unsigned accesses;      /* that others could see */
+	bool writes;
 	unsigned asm_blocks;
 };
 
@@ -92,11 +93,15 @@ static void look(LLVMValueRef function, struct content *content)
 
 			if (opcode == LLVMLandingPad)
 				content->comes_back = true;
-			if (opcode == LLVMLoad || opcode == LLVMStore)
-				content->accesses +=
-					!select_pointer_private(LLVMGetOperand(i, opcode == LLVMStore));
-			if (opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg)
+			if ((opcode == LLVMLoad || opcode == LLVMStore) &&
+			    !select_pointer_private(LLVMGetOperand(i, opcode == LLVMStore))) {
 				content->accesses++;
+				content->writes |= opcode == LLVMStore;
+			}
+			if (opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg) {
+				content->accesses++;
+				content->writes = true;
+			}
 			if (opcode != LLVMCall && opcode != LLVMInvoke)
 				continue;
 			if (LLVMIsAInlineAsm(LLVMGetCalledValue(i))) {
@@ -130,6 +135,34 @@ static bool of_the_library(LLVMValueRef function)
 	return false;
 }
 
+static bool address_taken(LLVMValueRef function)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (!(LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) ||
+		    LLVMGetCalledValue(user) != function)
+			return true;
+	}
+	return false;
+}
+
+/* Main, and what may be a thread's start function, are no units; what they call is one by itself. */
+static bool called_from_start(LLVMValueRef function)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use), caller;
+		size_t length;
+
+		if (!LLVMIsACallInst(user) && !LLVMIsAInvokeInst(user))
+			continue;
+		caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+		if (!strcmp(LLVMGetValueName2(caller, &length), "main") || address_taken(caller))
+			return true;
+	}
+	return false;
+}
+
 static bool wanted(LLVMValueRef function, const struct content *content)
 {
 	bool local = LLVMGetLinkage(function) == LLVMInternalLinkage ||
@@ -142,6 +175,8 @@ static bool wanted(LLVMValueRef function, const struct content *content)
 	/* A static function that calls nobody but its like, a plain getter or setter above all,
 	 * is seen through: what it does, its caller does. Its sites name it all the same. */
 	if (!local || content->calls)
+		return true;
+	if (content->writes && content->accesses > 1 && !accessor_is(function) && called_from_start(function))
 		return true;
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
 				LLVMCreateStringAttribute(LLVMGetModuleContext(LLVMGetGlobalParent(function)),

@@ -562,6 +562,7 @@ static int judge_end(const struct run *run, struct run_result *r, struct err *er
 		else
 			snprintf(r->text, sizeof r->text, "it was killed by signal %d (%s)",
 				 WTERMSIG(run->status), strsignal(WTERMSIG(run->status)));
+		snprintf(r->stack, sizeof r->stack, "%.511s", report->stack);
 	} else if (WEXITSTATUS(run->status) != run->setup.expected_status) {
 		r->verdict = RUN_EXIT;
 		snprintf(r->text, sizeof r->text, "its exit status is %d", WEXITSTATUS(run->status));

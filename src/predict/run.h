@@ -54,10 +54,11 @@ struct run_setup {
 
 struct run_result {
 	enum run_verdict verdict;
-	char text[400]; /* the verdict as a clause: "the program's exit status is 1" */
-	bool followed;  /* the schedule, to its end */
-	char lost[400]; /* where it could not be followed, a clause */
-	int status;     /* as wait gives it */
+	char text[400];  /* the verdict as a clause: "the program's exit status is 1" */
+	char stack[512]; /* of a crash: functions, innermost first; empty if not known */
+	bool followed;   /* the schedule, to its end */
+	char lost[400];  /* where it could not be followed, a clause */
+	int status;      /* as wait gives it */
 	double seconds;
 	const struct sched_report *report; /* lives as long as the run */
 };

@@ -100,6 +100,8 @@ static void start(int argc, char **argv, char **envp)
 			rt_record_open(rt_options.record, argc, argv, envp);
 		else if (sched.mode != SCHED_OFF)
 			rt_record_nowhere();
+		if (sched.mode != SCHED_OFF)
+			rt_signal_watch_crashes();
 	}
 	rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
 	on_exit(at_exit, NULL);

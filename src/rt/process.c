@@ -207,6 +207,8 @@ INTERPOSER void abort(void)
 /* libc calls its own abort from here. */
 INTERPOSER void __assert_fail(const char *condition, const char *file, unsigned line, const char *function)
 {
+	if (rt_self.sched)
+		sched_say_assertion(condition, file, line, function);
 	aborting();
 	REAL(__assert_fail)(condition, file, line, function);
 }

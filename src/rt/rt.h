@@ -107,6 +107,8 @@ void rt_thread_begin(uint32_t number, uint32_t parent);
 void rt_thread_end(void);
 /* Has the program installed a signal handler (signal.c)? */
 extern bool rt_signal_handlers;
+/* Let the scheduler's report say where the program crashes. */
+void rt_signal_watch_crashes(void);
 /* In a forked child: as if this process had never had threads. */
 void rt_thread_forget(void);
 

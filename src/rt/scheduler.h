@@ -259,6 +259,9 @@ struct sched_thread *sched_thread(uint32_t index);
 void sched_decide(struct sched_thread *me);
 /* All threads run as they like from here on. The lock is held. */
 void sched_release(void);
+/* For the report: what the program is about to die of, and where. */
+void sched_say_assertion(const char *condition, const char *file, unsigned line, const char *function);
+void sched_say_crash(void);
 void sched_describe(char *to, uint64_t room, const struct atomsan_site *site);
 void sched_copy(char *to, uint64_t room, const char *from);
 
