@@ -191,6 +191,9 @@ int trace_live_finish(struct trace_live *live, struct err *err)
 			      ? live->header->state
 			      : TRACE_RUNNING;
 	ours->exit_status = live->header->exit_status;
+	/* It said that it would abort, and is gone. */
+	if (ours->state == TRACE_RUNNING && ours->exit_status)
+		ours->state = TRACE_FINISHED;
 	ours->next_stamp = live->header->next_stamp;
 	ours->threads = live->header->threads;
 	memcpy(ours->counters, live->header->counters, sizeof ours->counters);
