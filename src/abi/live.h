@@ -64,9 +64,9 @@ struct live_window {
 struct live_control {
 	uint32_t version;
 	uint32_t pool; /* windows beyond one for each thread */
-	/* A robust mutex, held by the checker as long as it lives: the kernel marks its first word when
-	 * the checker dies, however it does. */
-	uint64_t alive[7];
+	/* A robust futex that the checker owns as long as it lives: the kernel marks it when the checker
+	 * dies, however it does. */
+	uint32_t alive;
 
 	/* Threads write. */
 	uint32_t used __attribute__((aligned(64))); /* windows that are not free */
@@ -89,7 +89,7 @@ struct live_control {
 	uint64_t begun[LIVE_COUNT / 64];
 };
 
-#define LIVE_OWNER_DIED 0x40000000u /* in alive's first word: FUTEX_OWNER_DIED */
+#define LIVE_OWNER_DIED 0x40000000u /* in `alive`: FUTEX_OWNER_DIED */
 
 _Static_assert(sizeof(struct live_window) == sizeof(struct trace_block), "events begin at the same place");
 _Static_assert(sizeof(struct live_control) <= LIVE_WINDOWS - LIVE_CONTROL, "it fits before the windows");

@@ -156,7 +156,7 @@ int follow(const struct verb *verb, struct follow_options *options)
 {
 	int keep = fcntl(LIVE_FD_TRACE, F_GETFD) < 0 ? -1 : LIVE_FD_TRACE, status, published;
 	struct watch watch = {.verb = verb, .halt = rtoption_number("halt_on_error")};
-	struct finding_list *list = finding_list_new("run");
+	struct finding_list *list;
 	FILE *document = NULL;
 	struct err err;
 	pid_t process;
@@ -179,6 +179,7 @@ int follow(const struct verb *verb, struct follow_options *options)
 		return cli_failf(verb, "the program is gone");
 	close(LIVE_FD_READY);
 	close(LIVE_FD_MEMORY);
+	list = finding_list_new("run");
 	status = check(&watch, options, list);
 	if (rtoption_number("verbosity"))
 		say_what_was_done(watch.live, list);

@@ -101,7 +101,7 @@ void follow_unmap(void)
 
 bool follow_checker_gone(void)
 {
-	return __atomic_load_n((uint32_t *)rt_live->alive, __ATOMIC_ACQUIRE) & LIVE_OWNER_DIED;
+	return __atomic_load_n(&rt_live->alive, __ATOMIC_ACQUIRE) & LIVE_OWNER_DIED;
 }
 
 bool follow_waiting(void) ATOMSAN_KEEPS_REGISTERS

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,16 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+static char *copy(struct trace *trace, const void *bytes, uint64_t length)
+{
+	char *block = mem_alloc(length ? length : 1);
+
+	memcpy(block, bytes, length);
+	trace->owned = mem_resize(trace->owned, trace->owned_count + 1, sizeof *trace->owned);
+	trace->owned[trace->owned_count++] = block;
+	return block;
+}
 
 bool live_read_tables(struct trace_live *live)
 {
@@ -27,15 +36,17 @@ bool live_read_tables(struct trace_live *live)
 	while (live->meta_read < end) {
 		const struct trace_block *b = (const struct trace_block *)(base + live->meta_read);
 		struct trace_span item;
-		uint64_t length;
+		uint64_t length, payload;
 
 		/* Stored last. */
 		if (__atomic_load_n(&b->magic, __ATOMIC_ACQUIRE) != TRACE_BLOCK_MAGIC)
 			break;
-		length = (sizeof *b + (uint64_t)b->payload + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
+		payload = *(volatile const uint32_t *)&b->payload;
+		length = (sizeof *b + payload + TRACE_PAGE - 1) / TRACE_PAGE * TRACE_PAGE;
 		if (length > end - live->meta_read)
 			break;
-		item = (struct trace_span){(const char *)(b + 1), b->payload};
+		/* A copy: what was found sound must stay so. */
+		item = (struct trace_span){copy(live->trace, b + 1, payload), payload};
 		if (live->keep)
 			keep_meta(live->keep, b, item.data, item.length);
 		live->meta_read += length;
@@ -67,19 +78,29 @@ static int check_memory(const struct trace_live *live, struct err *err)
 	return 0;
 }
 
-/* The kernel tells the program when we are gone: see abi/live.h. */
+/*
+ * The kernel tells the program when we are gone: see abi/live.h. The C library's
+ * robust mutexes keep their list inside the mutex, which the program can write
+ * over; ours is in memory of our own, and only the word is shared.
+ */
 static void be_alive(struct trace_live *live)
 {
-	pthread_mutexattr_t attributes;
-	pthread_mutex_t *alive = (pthread_mutex_t *)live->control->alive;
+	uint32_t *alive = &live->control->alive;
 
-	_Static_assert(sizeof *alive <= sizeof live->control->alive, "room for it");
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(alive, &attributes);
-	pthread_mutexattr_destroy(&attributes);
-	pthread_mutex_lock(alive);
+	syscall(SYS_get_robust_list, 0, &live->robust_before, &live->robust_before_size);
+	live->robust.list.next = &live->robust_entry;
+	live->robust_entry.next = &live->robust.list;
+	live->robust.futex_offset = (long)((uintptr_t)alive - (uintptr_t)&live->robust_entry);
+	__atomic_store_n(alive, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	syscall(SYS_set_robust_list, &live->robust, sizeof live->robust);
+}
+
+/* Who still waits for us need not. */
+static void be_gone(struct trace_live *live)
+{
+	syscall(SYS_set_robust_list, live->robust_before, live->robust_before_size);
+	__atomic_store_n(&live->control->alive, LIVE_OWNER_DIED, __ATOMIC_RELEASE);
+	live_wake(live);
 }
 
 struct trace_live *trace_live_open(int memory, int keep, struct err *err)
@@ -110,6 +131,7 @@ struct trace_live *trace_live_open(int memory, int keep, struct err *err)
 	live->pid = (pid_t)live->header->pid;
 	be_alive(live);
 	live->process = (int)syscall(SYS_pidfd_open, live->pid, 0);
+	live->quiet = live->process < 0; /* it may be gone already */
 	live->trace = mem_zalloc(1, sizeof *live->trace);
 	live->trace->path = mem_textf("process %d", live->pid);
 	live->trace->header = *live->header;
@@ -169,6 +191,9 @@ int trace_live_finish(struct trace_live *live, struct err *err)
 			      ? live->header->state
 			      : TRACE_RUNNING;
 	ours->exit_status = live->header->exit_status;
+	/* It said that it would abort, and is gone. */
+	if (ours->state == TRACE_RUNNING && ours->exit_status)
+		ours->state = TRACE_FINISHED;
 	ours->next_stamp = live->header->next_stamp;
 	ours->threads = live->header->threads;
 	memcpy(ours->counters, live->header->counters, sizeof ours->counters);
@@ -197,6 +222,8 @@ void trace_live_close(struct trace_live *live)
 		close(live->process);
 	if (live->trace)
 		trace_close(live->trace);
+	if (live->robust.list.next)
+		be_gone(live);
 	if (live->map)
 		munmap(live->map, LIVE_SIZE);
 	free(live->cursor->streams);

@@ -11,6 +11,7 @@
 #include "trace/live.h"
 #include "trace/stream.h"
 
+#include <linux/futex.h>
 #include <sys/types.h>
 
 #define NO_WINDOW UINT32_MAX
@@ -52,6 +53,9 @@ struct trace_live {
 	unsigned quiet; /* naps in a row */
 	uint64_t asked; /* when the process was last looked at, in naps */
 	struct keep *keep;
+	struct robust_list_head robust, *robust_before;
+	struct robust_list robust_entry;
+	size_t robust_before_size;
 	struct trace_live_stats stats;
 };
 
