@@ -179,14 +179,10 @@ static void try_cycle(struct ring *r)
 	}
 	if (!any)
 		return;
-	if (try_points(r, &goal, 0, &reason, &refused)) {
-		r->p->counts.cut_points++;
+	if (try_points(r, &goal, 0, &reason, &refused))
 		report(r, key, &goal);
-	} else if (refused) {
-		r->p->counts.cut_points++;
-		r->p->counts.impossible[reason]++;
-		map_set(&r->p->known, key, 1);
-	}
+	else if (refused)
+		predict_refuse(r->p, key, reason);
 }
 
 /*
