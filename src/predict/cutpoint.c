@@ -451,7 +451,6 @@ static void combine(struct collect *c, const struct group *g, const struct group
 					   s->context);
 
 		key = predict_mix(key, chain_hash(&p->locks, m.gap.low, m.gap.e2));
-		p->counts.cut_points++;
 		struct prediction *new = predict_add(p, key);
 
 		if (!new)
@@ -470,10 +469,8 @@ static void combine(struct collect *c, const struct group *g, const struct group
 		new->inside = g->inside;
 		new->seen = map_get(&c->seen, pattern_key(p->history, g->variable, m.gap.e1, m.f, m.gap.e2));
 	} else if (refused) {
-		p->counts.cut_points++;
 		p->counts.impossible[reason]++;
 	} else if (!p->order.same && find_match(p, g, s, false, &m, &reason, &refused)) {
-		p->counts.cut_points++;
 		p->counts.impossible[reason_of(p, g, s, &m)]++;
 	}
 }

@@ -9,6 +9,9 @@
  * A unit with i before o runs through both, and perhaps further. So the goal is a point for each
  * unit, and an order of those accesses that are behind these points.
  *
+ * If every unit keeps the guards of all its variables from its first access to
+ * its last there is no cycle, so a search begins with one that does not.
+ *
  * Cycles in which two units are already known to break each other are left out.
  */
 #include "base/err.h"
@@ -18,7 +21,8 @@
 #include <string.h>
 
 #define SHAPES_PER_SET 64
-#define CYCLES_PER_SET 20000 /* that are looked at */
+#define STEPS_PER_SET 20000 /* in looking for cycles, */
+#define STEPS 1000000       /* and in all */
 #define LONGEST 4
 #define POINTS 4
 
@@ -175,14 +179,10 @@ static void try_cycle(struct ring *r)
 	}
 	if (!any)
 		return;
-	if (try_points(r, &goal, 0, &reason, &refused)) {
-		r->p->counts.cut_points++;
+	if (try_points(r, &goal, 0, &reason, &refused))
 		report(r, key, &goal);
-	} else if (refused) {
-		r->p->counts.cut_points++;
-		r->p->counts.impossible[reason]++;
-		map_set(&r->p->known, key, 1);
-	}
+	else if (refused)
+		predict_refuse(r->p, key, reason);
 }
 
 /*
@@ -240,7 +240,8 @@ static void extend(struct ring *r)
 	if (r->length == LONGEST)
 		return;
 	for (uint32_t m = 0; m < r->count && r->budget; m++) {
-		bool fits = r->members[m] > r->path[0];
+		/* Each cycle once: from the first of its open units. */
+		bool fits = r->members[m] > r->path[0] || !r->s->all[r->members[m]].open;
 
 		r->path[r->length] = r->members[m];
 		for (uint32_t j = 0; j < r->length && fits; j++)
@@ -285,7 +286,7 @@ static uint32_t threads_of(const struct shapes *s, const uint32_t *members, uint
 
 void pattern_cycles(struct shapes *s, const struct map *together)
 {
-	uint32_t *order = mem_zalloc(s->count + 1ull, sizeof(*order));
+	uint32_t *order = mem_zalloc(s->count + 1ull, sizeof(*order)), left = STEPS;
 
 	for (uint32_t i = 0; i < s->count; i++)
 		order[i] = i;
@@ -295,11 +296,16 @@ void pattern_cycles(struct shapes *s, const struct map *together)
 				 .p = s->p,
 				 .together = together,
 				 .members = order + i,
-				 .budget = CYCLES_PER_SET};
+				 .budget = left < STEPS_PER_SET ? left : STEPS_PER_SET};
+		uint32_t budget = r.budget, open = 0;
 
 		for (end = i; end < s->count && s->all[order[end]].set == s->all[order[i]].set;)
 			end++;
 		r.count = end - i;
+		for (uint32_t m = 0; m < r.count; m++)
+			open += s->all[r.members[m]].open;
+		if (!open)
+			continue;
 		if (r.count > SHAPES_PER_SET) {
 			s->p->counts.skipped += r.count - SHAPES_PER_SET;
 			r.count = SHAPES_PER_SET;
@@ -309,9 +315,11 @@ void pattern_cycles(struct shapes *s, const struct map *together)
 		for (uint32_t m = 0; m < r.count && r.budget; m++) {
 			r.path[0] = r.members[m];
 			r.length = 1;
-			extend(&r);
+			if (s->all[r.path[0]].open)
+				extend(&r);
 		}
 		s->p->counts.skipped += !r.budget;
+		left -= budget - r.budget;
 	}
 	free(order);
 }

@@ -25,6 +25,9 @@
 #define STRETCH_LIMIT (1u << 22)
 #define PER_PAIR_LIMIT 512 /* stretches from one variable to another that are combined */
 #define POINTS 16
+#define TRIES_PER_CLASS 16 /* of pairs of stretches that differ in where they stand alone */
+#define ALIKE 4            /* stretches of one class between two variables that are kept */
+#define COMBINATIONS 30000000
 
 /* From an access of x to one of y in one unit. */
 struct stretch {
@@ -77,8 +80,7 @@ static void add_stretch(struct pairs *q, uint32_t shape, const struct shape_acce
 	}
 	if (!map_get(&q->open, key) && !map_get(&q->open, (uint64_t)b->variable << 32 | a->variable))
 		return;
-	uint64_t like =
-		predict_mix(predict_mix(s->thread, s->segment), (uint64_t)from->site << 32 | to->site);
+	uint64_t like = predict_mix(s->thread, (uint64_t)from->site << 32 | to->site);
 	uint32_t at = lockset_at(&q->p->locks, a->event);
 
 	like = predict_mix(like, from->kind << 3 | to->kind << 2 | widest << 1 | narrowest);
@@ -93,14 +95,18 @@ static void add_stretch(struct pairs *q, uint32_t shape, const struct shape_acce
 	if (!class)
 		map_set(&q->classes, like, class = (uint32_t)q->classes.count + 1);
 	like = predict_mix(key, class);
-	if (map_get(&q->known, like))
+	uint32_t alike = map_get(&q->known, like);
+	uint64_t here = predict_mix(like, s->segment);
+
+	if (alike == ALIKE || map_get(&q->known, here))
 		return;
 	size = map_get(&q->sizes, key);
 	if (q->count == STRETCH_LIMIT || size == PER_PAIR_LIMIT) {
 		q->p->counts.skipped++;
 		return;
 	}
-	map_set(&q->known, like, 1);
+	map_set(&q->known, like, alike + 1);
+	map_set(&q->known, here, 1);
 	if (q->count + 1 >= q->room) {
 		q->room = q->room ? q->room * 2 : 1024;
 		q->all = mem_resize(q->all, q->room, sizeof(*q->all));
@@ -195,14 +201,18 @@ static void report(struct pairs *q, enum predict_kind kind, uint64_t key, const 
 	map_set(q->together, shape_pair(q->s->all[u->shape].face, q->s->all[v->shape].face), 1);
 }
 
-/* What two stretches can do to each other depends on their classes alone: once is enough. */
+/*
+ * What two stretches can do to each other depends on their classes, and on
+ * where they stand in the order of synchronisation: a few tries tell.
+ */
 static bool was_tried(struct pairs *q, const struct stretch *u, const struct stretch *v, unsigned form)
 {
 	uint64_t key = (uint64_t)form << 63 | (uint64_t)u->class << 31 | v->class;
+	uint32_t tries = map_get(&q->tried, key);
 
-	if (map_get(&q->tried, key))
+	if (tries == TRIES_PER_CLASS)
 		return true;
-	map_set(&q->tried, key, 1);
+	map_set(&q->tried, key, tries + 1);
 	return false;
 }
 
@@ -241,17 +251,13 @@ static void try_nested(struct pairs *q, const struct stretch *u, const struct st
 					  .edge_count = 1};
 
 		if (predict_feasible(p, &goal, &reason)) {
-			p->counts.cut_points++;
 			report(q, PREDICT_NESTED, key, u, v, events, &goal);
 			return;
 		}
 		refused = true;
 	}
-	if (refused) {
-		p->counts.cut_points++;
-		p->counts.impossible[reason]++;
-		map_set(&p->known, key, 1);
-	}
+	if (refused)
+		predict_refuse(p, key, reason);
 }
 
 /* Both in their stretches at once. */
@@ -291,18 +297,14 @@ static void try_crossed(struct pairs *q, const struct stretch *u, const struct s
 						  .targets = {ours[i], theirs[k]}};
 
 			if (predict_feasible(p, &goal, &reason)) {
-				p->counts.cut_points++;
 				report(q, PREDICT_CROSSED, key, u, v, events, &goal);
 				return;
 			}
 			refused = true;
 		}
 	}
-	if (refused) {
-		p->counts.cut_points++;
-		p->counts.impossible[reason]++;
-		map_set(&p->known, key, 1);
-	}
+	if (refused)
+		predict_refuse(p, key, reason);
 }
 
 static bool other_thread(const struct pairs *q, const struct stretch *u, const struct stretch *v)
@@ -313,6 +315,7 @@ static bool other_thread(const struct pairs *q, const struct stretch *u, const s
 void pattern_pairs(struct shapes *s, struct map *together)
 {
 	struct pairs q = {.s = s, .p = s->p, .together = together};
+	uint32_t combinations = COMBINATIONS;
 
 	for (unsigned pass = 0; pass < 2; pass++) {
 		q.survey = !pass;
@@ -324,15 +327,17 @@ void pattern_pairs(struct shapes *s, struct map *together)
 
 		if (!u->widest)
 			continue;
-		for (uint32_t k = map_get(&q.heads, (uint64_t)u->x << 32 | u->y); k; k = q.all[k].next)
+		for (uint32_t k = map_get(&q.heads, (uint64_t)u->x << 32 | u->y); k && combinations;
+		     k = q.all[k].next, combinations--)
 			if (other_thread(&q, u, &q.all[k]))
 				try_nested(&q, u, &q.all[k]);
 		/* The other way round it is the same: once for each two variables. */
-		for (uint32_t k = u->x < u->y ? map_get(&q.heads, (uint64_t)u->y << 32 | u->x) : 0; k;
-		     k = q.all[k].next)
+		for (uint32_t k = u->x < u->y ? map_get(&q.heads, (uint64_t)u->y << 32 | u->x) : 0;
+		     k && combinations; k = q.all[k].next, combinations--)
 			if (other_thread(&q, u, &q.all[k]))
 				try_crossed(&q, u, &q.all[k]);
 	}
+	q.p->counts.skipped += !combinations;
 	free(q.all);
 	map_release(&q.heads);
 	map_release(&q.sizes);

@@ -25,6 +25,7 @@ void predict_release(struct predict *p)
 	guards_release(&p->guards);
 	free(p->predictions);
 	map_release(&p->known);
+	map_release(&p->refused);
 	*p = (struct predict){0};
 }
 
@@ -33,6 +34,7 @@ struct prediction *predict_add(struct predict *p, uint64_t key)
 	if (map_get(&p->known, key))
 		return NULL;
 	map_set(&p->known, key, 1);
+	map_remove(&p->refused, key);
 	if (p->count == p->room) {
 		p->room = p->room ? p->room * 2 : 64;
 		p->predictions = mem_resize(p->predictions, p->room, sizeof(*p->predictions));
@@ -41,6 +43,12 @@ struct prediction *predict_add(struct predict *p, uint64_t key)
 
 	*new = (struct prediction){0};
 	return new;
+}
+
+void predict_refuse(struct predict *p, uint64_t key, enum order_reason reason)
+{
+	if (!map_get(&p->known, key))
+		map_set(&p->refused, key, reason + 1);
 }
 
 bool predict_feasible(struct predict *p, const struct weave_goal *goal, enum order_reason *reason)
@@ -63,6 +71,9 @@ void predict_run(struct predict *p)
 {
 	cutpoint_run(p);
 	pattern_run(p);
+	for (uint64_t i = 0; p->refused.slots && i <= p->refused.mask; i++)
+		if (p->refused.slots[i].value)
+			p->counts.impossible[p->refused.slots[i].value - 1]++;
 	for (uint32_t i = 0; i < p->count; i++) {
 		p->counts.by_kind[p->predictions[i].kind]++;
 		p->counts.seen += p->predictions[i].seen;

@@ -47,7 +47,6 @@ struct predict_options {
 };
 
 struct predict_counts {
-	uint64_t cut_points;                     /* pairs of groups that locks allow */
 	uint64_t impossible[ORDER_REASON_COUNT]; /* dropped, by reason */
 	uint64_t skipped;                        /* combinations that were not looked at, for lack of time */
 	uint64_t by_kind[PREDICT_KINDS];
@@ -63,8 +62,9 @@ struct predict {
 	struct prediction *predictions;
 	uint32_t count, room;
 	struct predict_counts counts;
-	uint64_t work;    /* left */
-	struct map known; /* keys of predictions */
+	uint64_t work;      /* left */
+	struct map known;   /* keys of predictions */
+	struct map refused; /* keys of what was impossible wherever it was tried: the reason, plus one */
 };
 
 /* The history must be finished and outlives it. */
@@ -85,7 +85,9 @@ static inline uint64_t predict_mix(uint64_t hash, uint64_t value)
 {
 	return map_hash(hash * 0x100000001b3ull ^ map_hash(value + 0x51ed2701));
 }
-/* Decides whether the goal can be reached at all, and counts why not. */
+/* The pattern with this key was impossible here, for this reason. */
+void predict_refuse(struct predict *p, uint64_t key, enum order_reason reason);
+/* Decides whether the goal can be reached at all. */
 bool predict_feasible(struct predict *p, const struct weave_goal *goal, enum order_reason *reason);
 
 #endif

@@ -56,6 +56,15 @@ static uint64_t hash_contexts(const struct locksets *l, uint32_t from, uint32_t 
 	return hash;
 }
 
+static bool is_open(const struct predict *p, const struct open *o)
+{
+	for (uint32_t i = 0; i < o->count; i++)
+		if (!guard_kept(&p->guards, &p->locks, o->accesses[i].variable, o->accesses[0].event,
+				o->accesses[o->count - 1].event))
+			return true;
+	return false;
+}
+
 static void keep(struct collect *c, const struct open *o)
 {
 	struct shapes *s = c->s;
@@ -109,6 +118,7 @@ static void keep(struct collect *c, const struct open *o)
 					    .first = s->access_count,
 					    .count = o->count,
 					    .segment = o->segment,
+					    .open = is_open(s->p, o),
 					    .face = face};
 	memcpy(s->accesses + s->access_count, o->accesses, o->count * sizeof(*o->accesses));
 	s->access_count += o->count;

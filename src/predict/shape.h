@@ -20,6 +20,7 @@ struct shape {
 	uint32_t thread, set;
 	uint32_t first, count; /* accesses, in program order */
 	uint32_t segment;      /* of its thread: see order.h */
+	bool open;             /* some variable's guard is not kept from the first access to the last */
 	uint64_t face;         /* the same for units with the same program places */
 };
 
