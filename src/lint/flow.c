@@ -326,12 +326,14 @@ static void spread_call(struct work *w, uint32_t i, uint32_t block)
 	const struct known *known = pointsto_known(&w->lint->pt, inst);
 	uint32_t arguments = program_argument_count(inst);
 
-	if (symbol)
-		symbol--;
+	/* No number: there were too many. */
+	bool numbered = symbol != 0;
+
+	symbol -= numbered;
 	for (uint32_t e = 0; e < count; e++) {
 		const struct summary *s = &w->summaries[edges[e].callee];
 
-		for (uint32_t n = 0; n < s->results.count; n++, symbol++) {
+		for (uint32_t n = 0; numbered && n < s->results.count; n++, symbol++) {
 			const struct carried *c = &s->results.at[n];
 
 			if (symbol >= symbols(w) || w->sources.at[symbol - w->params].via != i)
