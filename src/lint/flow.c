@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "lint/view.h"
 
 /* Beyond these, values are not followed; the report says so. */
-enum { MOST_SYMBOLS = 512, MOST_RESULTS = 48, MOST_USES = 96, MOST_ROUNDS = 12 };
+enum { MOST_SYMBOLS = 512, MOST_RESULTS = 48, MOST_USES = 96, MOST_ROUNDS = 12, MOST_EDGES = 4096 };
 
 /* How something depends on a value: it is made of it, it happens because of it, or it happens because an
  * earlier iteration did. */
@@ -56,6 +57,10 @@ struct work {
 	uint64_t *in_loop; /* by loop: symbols that are read in it */
 	uint64_t *temporary;
 	struct vec_u32 conditions; /* that guard the access at hand, and read something again */
+	struct map known;  /* edges, and joints, that were found */
+	uint32_t edges, joints;
+	uint32_t *controlled_first; /* by block: where in controlled the blocks begin that it decides about */
+	struct cfg_control *controlled;
 	bool changed;
 };
 
@@ -321,12 +326,14 @@ static void spread_call(struct work *w, uint32_t i, uint32_t block)
 	const struct known *known = pointsto_known(&w->lint->pt, inst);
 	uint32_t arguments = program_argument_count(inst);
 
-	if (symbol)
-		symbol--;
+	/* No number: there were too many. */
+	bool numbered = symbol != 0;
+
+	symbol -= numbered;
 	for (uint32_t e = 0; e < count; e++) {
 		const struct summary *s = &w->summaries[edges[e].callee];
 
-		for (uint32_t n = 0; n < s->results.count; n++, symbol++) {
+		for (uint32_t n = 0; numbered && n < s->results.count; n++, symbol++) {
 			const struct carried *c = &s->results.at[n];
 
 			if (symbol >= symbols(w) || w->sources.at[symbol - w->params].via != i)
@@ -516,6 +523,26 @@ static void spread_control(struct work *w, uint32_t block)
 	}
 }
 
+/* Control dependence the other way round. */
+static void find_controlled(struct work *w)
+{
+	uint32_t count = w->cfg->control_first[w->cfg->count];
+
+	w->controlled_first = mem_zalloc(w->cfg->count + 2, sizeof(*w->controlled_first));
+	w->controlled = mem_alloc((count + 1) * sizeof(*w->controlled));
+	for (uint32_t c = 0; c < count; c++)
+		w->controlled_first[w->cfg->controls[c].block + 1]++;
+	for (uint32_t b = 0; b < w->cfg->count; b++)
+		w->controlled_first[b + 1] += w->controlled_first[b];
+	for (uint32_t b = w->cfg->count; b-- > 0;)
+		for (uint32_t c = w->cfg->control_first[b]; c < w->cfg->control_first[b + 1]; c++)
+			w->controlled[--w->controlled_first[w->cfg->controls[c].block + 1]] =
+				(struct cfg_control){b, w->cfg->controls[c].edge};
+	/* Each first is now one too far to the right. */
+	memmove(w->controlled_first, w->controlled_first + 1, w->cfg->count * sizeof(*w->controlled_first));
+	w->controlled_first[w->cfg->count] = count;
+}
+
 /* Which values are read inside which loops. */
 static void find_loops(struct work *w)
 {
@@ -624,14 +651,12 @@ static bool acts_otherwise(struct work *w, uint32_t by, uint32_t edge, uint32_t 
 {
 	const struct program *p = &w->lint->program;
 
-	for (uint32_t n = 0; n < w->cfg->order_count; n++) {
-		uint32_t b = w->cfg->order[n];
-		const struct program_block *block = &p->blocks[w->block + b];
-		bool other = false;
+	for (uint32_t n = w->controlled_first[by]; n < w->controlled_first[by + 1]; n++) {
+		const struct program_block *block = &p->blocks[w->block + w->controlled[n].block];
 
-		for (uint32_t c = w->cfg->control_first[b]; c < w->cfg->control_first[b + 1]; c++)
-			other |= w->cfg->controls[c].block == by && w->cfg->controls[c].edge != edge;
-		for (uint32_t i = block->inst; other && i < block->inst + block->inst_count; i++) {
+		if (w->controlled[n].edge == edge)
+			continue;
+		for (uint32_t i = block->inst; i < block->inst + block->inst_count; i++) {
 			uint32_t count;
 			const struct access *a = access_at(w->lint, i, &count);
 
@@ -773,22 +798,32 @@ static void add_edge(struct work *w, uint32_t symbol, struct flow_use use, int p
 		return;
 	edge.around = edge.again && flow_same_regions(w->lint, source->via, use.via) &&
 		      leaves_region(w, source->via, use.via);
-	for (uint32_t i = w->flows->edges.count; i-- > 0;) {
-		struct flow_edge *e = &w->flows->edges.at[i];
+	/* Outside any region there is a race, or the region is a caller's; one that is never left in between is
+	 * no split. */
+	if (!(source->region ? source->region : flow_region(w->lint, source->via)) ||
+	    !(use.region ? use.region : flow_region(w->lint, use.via)) ||
+	    (!source->region && !use.region && !edge.around &&
+	     flow_same_regions(w->lint, source->via, use.via)))
+		return;
+	uint64_t key = ((uint64_t)symbol << 32 | use.via) * 0x9e3779b97f4a7c15ull ^ use.access;
+	uint32_t known = map_get(&w->known, key);
 
-		if (e->function != w->function)
-			break;
-		if (e->from.access == source->access && e->from.via == source->via &&
-		    e->to.access == use.access && e->to.via == use.via) {
-			if (use.kind < e->to.kind)
-				e->to.kind = use.kind;
-			e->data |= edge.data;
-			e->carried &= edge.carried;
-			e->to.compared |= use.compared;
-			return;
-		}
+	if (known) {
+		struct flow_edge *e = &w->flows->edges.at[known - 1];
+
+		if (use.kind < e->to.kind)
+			e->to.kind = use.kind;
+		e->data |= edge.data;
+		e->carried &= edge.carried;
+		e->to.compared |= use.compared;
+		return;
+	}
+	if (w->edges++ >= MOST_EDGES) {
+		w->flows->dropped++;
+		return;
 	}
 	vec_push(&w->flows->edges, edge);
+	map_set(&w->known, key, w->flows->edges.count);
 }
 
 static void add_param_use(struct work *w, uint32_t parameter, struct flow_use use, int plane)
@@ -974,7 +1009,6 @@ static void add_joint(struct work *w, const uint64_t *set, uint32_t sink, bool d
 		for (uint32_t t = s + 1; t < symbols(w); t++) {
 			const struct flow_source *a = &w->sources.at[s - w->params];
 			const struct flow_source *b = &w->sources.at[t - w->params];
-			bool known = false;
 
 			if (!has(set, t) || lint->accesses.at.at[a->access].variable ==
 						    lint->accesses.at.at[b->access].variable)
@@ -982,23 +1016,28 @@ static void add_joint(struct work *w, const uint64_t *set, uint32_t sink, bool d
 			/* Both by one call: that function's own affair. */
 			if (a->via == b->via || (!a->region && !b->region && flow_same_regions(lint, a->via, b->via)))
 				continue;
-			for (uint32_t i = w->flows->joints.count; i-- > 0 && !known;) {
-				struct flow_joint *j = &w->flows->joints.at[i];
+			/* Only what somebody writes together is missed when it is read apart. */
+			if (!view_together(w->lint, lint->accesses.at.at[a->access].variable,
+					   lint->accesses.at.at[b->access].variable, true))
+				continue;
+			uint64_t key = ((uint64_t)s << 32 | t) * 0x9e3779b97f4a7c15ull ^ 1ull << 63;
+			uint32_t known = map_get(&w->known, key);
 
-				if (j->function != w->function)
-					break;
-				if (j->a.via == a->via && j->b.via == b->via && j->a.access == a->access &&
-				    j->b.access == b->access) {
-					known = true;
-					if (data && !j->data) {
-						j->data = true;
-						j->sink = sink;
-					}
+			if (known) {
+				struct flow_joint *j = &w->flows->joints.at[known - 1];
+
+				if (data && !j->data) {
+					j->data = true;
+					j->sink = sink;
 				}
+				continue;
 			}
-			if (!known)
-				vec_push(&w->flows->joints,
-					 (struct flow_joint){w->function, *a, *b, sink, data});
+			if (w->joints++ >= MOST_EDGES) {
+				w->flows->dropped++;
+				return;
+			}
+			vec_push(&w->flows->joints, (struct flow_joint){w->function, *a, *b, sink, data});
+			map_set(&w->known, key, w->flows->joints.count);
 		}
 	}
 }
@@ -1171,6 +1210,7 @@ static void analyse(struct lint *lint, struct summary *summaries, uint32_t funct
 		w.waited = mem_zalloc(w.words, sizeof(*w.waited));
 		w.temporary = mem_zalloc(w.words * PLANES + 1, sizeof(*w.temporary));
 		find_loops(&w);
+		find_controlled(&w);
 		spread(&w);
 		for (uint32_t n = 0; n < w.cfg->order_count; n++) {
 			uint32_t b = w.cfg->order[n];
@@ -1194,6 +1234,9 @@ static void analyse(struct lint *lint, struct summary *summaries, uint32_t funct
 	}
 	vec_free(&w.sources);
 	vec_free(&w.conditions);
+	map_release(&w.known);
+	free(w.controlled_first);
+	free(w.controlled);
 	map_release(&w.from_inst);
 	map_release(&w.slots);
 	free(w.sets);

@@ -44,7 +44,7 @@ struct flow_use {
 	uint32_t versions; /* bit i: guard i was compared with some other value from outside the region */
 };
 
-/* In one function, a value read is used. */
+/* In one function, a value read in one region is used in another. */
 struct flow_edge {
 	uint32_t function;
 	struct flow_source from;
@@ -55,7 +55,7 @@ struct flow_edge {
 	bool again;  /* the use comes before the read: in the next iteration */
 };
 
-/* In one function, two values read are used together. */
+/* In one function, two values that some region writes together are read in two and used together. */
 struct flow_joint {
 	uint32_t function;
 	struct flow_source a, b;

@@ -76,16 +76,16 @@ void lint_run(struct lint *lint)
 	access_build(lint);
 	context_build(lint);
 	access_share(lint);
-	say(lint, "values");
-	flow_build(lint);
 	say(lint, "views");
 	view_build(lint);
+	say(lint, "values");
+	flow_build(lint);
 }
 
 void lint_release(struct lint *lint)
 {
-	view_release(lint);
 	flow_release(lint);
+	view_release(lint);
 	context_release(lint);
 	access_release(lint);
 	region_release(&lint->regions);

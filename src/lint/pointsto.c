@@ -262,8 +262,9 @@ static bool add_target(struct pointsto *pt, uint32_t inst, uint32_t function)
 	return vec_add(&pt->targets.at[pt->slots[inst]], function);
 }
 
-/* Functions that lie in a node, as far as the call's type fits (0: any). */
-static bool targets_in(struct pointsto *pt, uint32_t inst, struct shape_cell cell, uint32_t signature)
+/* Functions that lie in a node, as far as the call's type fits (0: any), and the name has a part (NULL: any). */
+static bool targets_in(struct pointsto *pt, uint32_t inst, struct shape_cell cell, uint32_t signature,
+		       const char *only)
 {
 	const struct program *p = pt->program;
 	bool any = false;
@@ -275,9 +276,7 @@ static bool targets_in(struct pointsto *pt, uint32_t inst, struct shape_cell cel
 			const struct object *object = &pt->objects.at[o];
 			const struct program_function *f = &p->functions[object->index];
 
-			/* No thread begins with a destructor, whatever lies beside in a table. */
-			if (object->kind != OBJECT_FUNCTION ||
-			    (!signature && f->flags & FUNCTION_DESTRUCTOR))
+			if (object->kind != OBJECT_FUNCTION || (only && !strstr(program_text(p, f->linkage), only)))
 				continue;
 			if (strict && signature && f->signature != signature)
 				continue;
@@ -314,7 +313,7 @@ static void resolve_call(struct pointsto *pt, uint32_t number, bool guess)
 
 	if (!inst->operand_count)
 		return;
-	if (!targets_in(pt, number, callee, inst->size) && guess && callee.node &&
+	if (!targets_in(pt, number, callee, inst->size, NULL) && guess && callee.node &&
 	    !pt->slots[number]) {
 		for (uint32_t f = 1; f < p->functions_count; f++)
 			if (p->functions[f].flags & FUNCTION_ADDRESS_TAKEN &&
@@ -345,7 +344,8 @@ static void resolve_create(struct pointsto *pt, uint32_t number, const struct kn
 			return;
 		table.at += VIRTUAL_RUN;
 		run = shape_peek(pt->shape, table);
-		targets_in(pt, number, run, 0);
+		/* Tables of several classes may have become one. */
+		targets_in(pt, number, run, 0, "6_M_runEv");
 		for (uint32_t i = 0; pt->slots[number] && i < pt->targets.at[pt->slots[number]].count; i++) {
 			const struct program_function *f =
 				&p->functions[pt->targets.at[pt->slots[number]].at[i]];
@@ -355,7 +355,7 @@ static void resolve_create(struct pointsto *pt, uint32_t number, const struct kn
 		}
 		return;
 	}
-	targets_in(pt, number, cell, 0);
+	targets_in(pt, number, cell, 0, NULL);
 	if (known->kind == KNOWN_CREATE_TEAM) {
 		if (!pt->slots[number])
 			return;

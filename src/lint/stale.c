@@ -19,33 +19,6 @@
 #include "lint/verdict.h"
 #include "lint/view.h"
 
-/* Does some region of another moment access both, writing the first? Then they belong together. */
-static bool belong_together(const struct lint *lint, uint32_t x, uint32_t y)
-{
-	const struct variable *v = &lint->accesses.variables.at[x];
-	const struct variable *u = &lint->accesses.variables.at[y];
-
-	if (x == y)
-		return true;
-	for (uint32_t i = 0; i < v->writes.count; i++) {
-		uint32_t a = lint->accesses.at.at[v->writes.at[i]].inst;
-
-		for (uint32_t kind = 0; kind < 2; kind++) {
-			const struct vec_u32 *others = kind ? &u->writes : &u->reads;
-
-			for (uint32_t n = 0; n < others->count; n++) {
-				uint32_t b = lint->accesses.at.at[others->at[n]].inst;
-
-				if (program_function_of(&lint->program, a) ==
-					    program_function_of(&lint->program, b) &&
-				    flow_same_regions(lint, a, b))
-					return true;
-			}
-		}
-	}
-	return false;
-}
-
 /* Is the variable also written in the region in which it was read? 2: a constant, behind the read. */
 static int written_along(const struct lint *lint, uint32_t access)
 {
@@ -177,14 +150,14 @@ static bool checked_again(const struct lint *lint, const struct flow_edge *e, co
 }
 
 /* How sure, from 0 to 1. Every lenient rule is here. */
-static double weigh(const struct lint *lint, const struct flow_edge *e, struct verdict *v)
+static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict *v)
 {
 	const struct access *a = &lint->accesses.at.at[e->from.access];
 	const struct access *b = &lint->accesses.at.at[e->to.access];
 	bool same = a->variable == b->variable;
 	const struct variable *x = &lint->accesses.variables.at[a->variable];
 	const struct variable *y = &lint->accesses.variables.at[b->variable];
-	bool together = belong_together(lint, a->variable, b->variable);
+	bool together = view_together(lint, a->variable, b->variable, false);
 	bool same_set = !strcmp(x->set, y->set);
 	double c;
 
@@ -248,13 +221,6 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 
 		v.first_region = e->from.region ? e->from.region : flow_region(lint, e->from.via);
 		v.second_region = e->to.region ? e->to.region : flow_region(lint, e->to.via);
-		/* Outside any region there is a race, or the region is a caller's. */
-		if (!v.first_region || !v.second_region)
-			continue;
-		/* One region that is never left in between. */
-		if (!e->from.region && !e->to.region && !e->around &&
-		    flow_same_regions(lint, e->from.via, e->to.via))
-			continue;
 		struct verdict_other others[VERDICT_OTHERS];
 		uint32_t count = find_writers(lint, e, others);
 

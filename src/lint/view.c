@@ -395,12 +395,32 @@ void view_release(struct lint *lint)
 		vec_free(&v->readers[i]);
 		vec_free(&v->writers[i]);
 	}
+	map_release(&v->together);
 	free(v->regions);
 	free(v->scopes);
 	free(v->readers);
 	free(v->writers);
 	free(v);
 	lint->views = NULL;
+}
+
+bool view_together(struct lint *lint, uint32_t x, uint32_t y, bool both)
+{
+	struct views *v = lint->views;
+	uint64_t key = (uint64_t)x << 33 | (uint64_t)y << 1 | both;
+	uint32_t known = map_get(&v->together, key);
+	bool found = x == y;
+
+	if (known)
+		return known == 2;
+	for (uint32_t i = 0; i < v->writers[x].count && !found; i++) {
+		struct view_place place = v->writers[x].at[i];
+		const struct view *view = &v->regions[place.region].at.at[place.view];
+
+		found = both ? view_writes(view, y) : view_has(view, y);
+	}
+	map_set(&v->together, key, found ? 2 : 1);
+	return found;
 }
 
 static bool region_holds(const struct lint *lint, uint32_t inst, uint32_t region)

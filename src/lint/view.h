@@ -8,6 +8,7 @@
 #ifndef ATOMSAN_LINT_VIEW_H
 #define ATOMSAN_LINT_VIEW_H
 
+#include "base/map.h"
 #include "lint/lint.h"
 
 /* Variable times 2, plus 1 for a write; in order. */
@@ -30,6 +31,7 @@ struct views {
 	struct vec_u32 *scopes;   /* by function: regions that begin in it or below */
 	VEC(struct view_place) *readers, *writers; /* by variable: views that read it, that write it */
 	uint32_t merged;
+	struct map together; /* answers given before */
 };
 
 void view_build(struct lint *lint);
@@ -49,6 +51,10 @@ static inline bool view_has(const struct view *v, uint32_t variable)
 {
 	return view_reads(v, variable) || view_writes(v, variable);
 }
+
+/* Does some region write the first and access the second (or, with `both`, write both) on one way? Then they
+ * belong together. */
+bool view_together(struct lint *lint, uint32_t x, uint32_t y, bool both);
 
 /* An access of the variable in the region, of this kind; 0 if there is none in its own function. */
 uint32_t view_access(const struct lint *lint, uint32_t region, uint32_t variable, bool write);
