@@ -25,6 +25,7 @@ test: all
 
 bench: all
 	@bench/run $(BUILD)
+	@bench/throughput $(BUILD)
 
 tables: all
 	@scripts/tables $(BUILD)
