@@ -50,8 +50,9 @@
 
 enum check_kind { CHECK_CONFLICT_GRAPH, CHECK_AERODROME };
 
-/* What a report wants to know of a unit and of an access; engines only carry it. */
-struct check_unit_tag {
+/* What a report wants to know of a unit and of an access; engines only carry it. Callers may have words of
+ * their own for the same fields. */
+struct __attribute__((may_alias)) check_unit_tag {
 	uint32_t thread;
 	uint32_t context; /* calling context in which it began */
 	uint32_t rule;    /* why it is a unit */
@@ -59,7 +60,7 @@ struct check_unit_tag {
 	uint64_t begin;   /* its first event's number in the execution */
 };
 
-struct check_access_tag {
+struct __attribute__((may_alias)) check_access_tag {
 	uint32_t site;
 	uint32_t context;
 	uint32_t locks; /* lock set held */
@@ -126,6 +127,8 @@ uint32_t check_location_new(struct check *check);
 uint32_t check_location_split(struct check *check, uint32_t location);
 void check_location_free(struct check *check, uint32_t location);
 
+/* The location will be accessed soon. */
+void check_prefetch(const struct check *check, uint32_t location);
 void check_read(struct check *check, uint32_t unit, uint32_t location, const struct check_access_tag *tag);
 void check_write(struct check *check, uint32_t unit, uint32_t location, const struct check_access_tag *tag);
 /*

@@ -346,6 +346,35 @@ void model_event(struct model *model, const struct trace_event *event)
 	}
 }
 
+static struct granule *granule_of(struct model *model, const struct trace_event *event)
+{
+	uint64_t number = event->address >> MEMORY_CHUNK_SHIFT;
+	struct memory_chunk *chunk = model->memory.cache[number % MEMORY_CACHE];
+
+	if (event->kind != TRACE_ACCESS || !chunk || chunk->number != number)
+		return NULL;
+	return &chunk->granules[memory_index(event->address)];
+}
+
+void model_prefetch_far(struct model *model, const struct trace_event *event)
+{
+	struct granule *granule = granule_of(model, event);
+
+	if (granule)
+		__builtin_prefetch(granule);
+}
+
+void model_prefetch_near(struct model *model, const struct trace_event *event)
+{
+	struct granule *granule = granule_of(model, event);
+
+	if (!granule || !granule->cell.mask)
+		return;
+	__builtin_prefetch(&model->sets[granule->cell.set]);
+	if (model->sink.prefetch)
+		model->sink.prefetch(model->sink.user, granule->cell.location);
+}
+
 void model_finish(struct model *model)
 {
 	for (uint32_t i = 0; i < model->thread_count; i++) {

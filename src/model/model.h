@@ -100,6 +100,8 @@ struct model_sink {
 			   const struct model_access *access);
 	void (*unary_write)(void *user, const struct model_unit *unit, uint32_t location,
 			    const struct model_access *access);
+	/* The location will be accessed soon; may be NULL. */
+	void (*prefetch)(void *user, uint32_t location);
 	/* Every synchronisation operation, after the model has looked at it; may be NULL. */
 	void (*op)(void *user, const struct trace_event *event, uint64_t time);
 };
@@ -112,6 +114,13 @@ struct model *model_new(struct trace *trace, const struct model_options *options
 void model_free(struct model *model);
 
 void model_event(struct model *model, const struct trace_event *event);
+/*
+ * Most of the time goes by waiting for memory. Who knows what comes asks for
+ * it: first for where an event's address is looked up, some events later for
+ * what stands there.
+ */
+void model_prefetch_far(struct model *model, const struct trace_event *event);
+void model_prefetch_near(struct model *model, const struct trace_event *event);
 /* No more events: ends what is open. */
 void model_finish(struct model *model);
 

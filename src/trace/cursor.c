@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -61,6 +62,12 @@ static COLD int next_block(struct trace_cursor *c, struct stream *s)
 	const struct trace_thread *thread = &c->trace->threads[s->thread];
 	const struct trace_extent *e;
 
+	/* What was read is not needed again; a long trace would fill the memory. */
+	if (s->blocks && c->trace->mapped && !thread->first[s->blocks - 1].unpacked) {
+		e = &thread->first[s->blocks - 1];
+		madvise((char *)c->trace->map + e->offset,
+			(e->payload + sizeof(struct trace_block)) & ~4095ull, MADV_DONTNEED);
+	}
 	if (s->blocks == thread->count)
 		return 0;
 	e = &thread->first[s->blocks++];
