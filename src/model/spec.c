@@ -2,6 +2,7 @@
 #include "model/spec_inside.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,53 @@ static bool fits_file(const char *pattern, const char *file)
 	return false;
 }
 
+/*
+ * The scopes and name in a linker's name, "_ZN4bank7account3addEl" -> bank::account::add;
+ * template arguments are left out. False for what is not as simple as that.
+ */
+static bool decode(const char *mangled, char *to, size_t room)
+{
+	size_t used = 0;
+	int depth = 0;
+
+	if (strncmp(mangled, "_ZN", 3))
+		return false;
+	for (mangled += 3; *mangled == 'r' || *mangled == 'V' || *mangled == 'K'; mangled++)
+		;
+	for (;; mangled++) {
+		if (*mangled >= '0' && *mangled <= '9') {
+			char *name;
+			unsigned long size = strtoul(mangled, &name, 10);
+
+			if (!size || size > strlen(name) || used + size + 3 > room)
+				return false;
+			if (!depth) {
+				used += (size_t)snprintf(to + used, room - used, "%s%.*s", used ? "::" : "",
+							 (int)size, name);
+			}
+			mangled = name + size - 1;
+		} else if (*mangled == 'I' || (depth && *mangled == 'N')) {
+			depth++;
+		} else if (*mangled == 'E' && depth) {
+			depth--;
+		} else if (*mangled == 'E') {
+			return used != 0;
+		} else if (!depth || *mangled == 'L' || *mangled == 'X' || !*mangled) {
+			/* Operators, constructors, the standard library, arguments that are numbers. */
+			return false;
+		}
+	}
+}
+
+bool spec_fits_function(const char *pattern, const char *name)
+{
+	char scoped[512];
+
+	if (!fnmatch(pattern, name, 0))
+		return true;
+	return strstr(pattern, "::") && decode(name, scoped, sizeof scoped) && !fnmatch(pattern, scoped, 0);
+}
+
 /* What is asked about; NULL for what it has not. */
 struct subject {
 	const char *name, *linkage_name; /* of a function, or a variable's name */
@@ -99,8 +147,8 @@ struct subject {
 
 static bool fits(const struct statement *s, const struct subject *of)
 {
-	if (s->function && !(of->name && !fnmatch(s->function, of->name, 0)) &&
-	    !(of->linkage_name && !fnmatch(s->function, of->linkage_name, 0)))
+	if (s->function && !(of->name && spec_fits_function(s->function, of->name)) &&
+	    !(of->linkage_name && spec_fits_function(s->function, of->linkage_name)))
 		return false;
 	if (s->type && !(of->type && fits_name(s->type, of->type)))
 		return false;

@@ -50,5 +50,7 @@ int spec_add_statement(struct spec *spec, enum statement_kind kind, struct state
 /* A copy that lives as long as the spec. */
 const char *spec_keep(struct spec *spec, const char *text);
 bool spec_has_wildcard(const char *pattern);
+/* A source's name, a linker's name, or with scopes (bank::account::add) what a linker's name says. */
+bool spec_fits_function(const char *pattern, const char *name);
 
 #endif

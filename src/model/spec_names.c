@@ -40,12 +40,13 @@ static const char *find(const char *(*nth)(void *user, size_t i), void *user, co
 {
 	unsigned nearest = (unsigned)strlen(name) / 3 + 1;
 	const char *found = NULL, *one;
+	bool scoped = strstr(name, "::") != NULL; /* of a type it is the name itself */
 
 	for (size_t i = 0; (one = nth(user, i)); i++) {
 		unsigned far;
 
-		if (!strcmp(one, name))
-			return one;
+		if (!strcmp(one, name) || (scoped && spec_fits_function(name, one)))
+			return name;
 		far = distance(one, name);
 		if (far < nearest) {
 			nearest = far;

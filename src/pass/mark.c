@@ -184,6 +184,13 @@ static bool wanted(LLVMValueRef function, const struct content *content)
 	return false;
 }
 
+static bool is_coroutine(LLVMValueRef function)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName("presplitcoroutine", 17);
+
+	return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+}
+
 /* The place before the return, and before a tail call that must stay next to it. */
 static LLVMValueRef leaving_point(LLVMValueRef terminator)
 {
@@ -206,6 +213,9 @@ void mark_function(LLVMValueRef function)
 	const char *type;
 	unsigned receiver, argument, asm_blocks;
 
+	/* A coroutine may go on in another thread, whose frames are others. */
+	if (is_coroutine(function))
+		return;
 	look(function, &content);
 	if (!subprogram || !wanted(function, &content))
 		return;

@@ -42,7 +42,9 @@ static void functions(void **state)
 				 "unitfor function sum_* \"pair<int, long>\"\n"
 				 "ignore function debug_?\n"
 				 "ignore file third_party/*\n"
-				 "unit function _ZN5queue3putEi",
+				 "unit function _ZN5queue3putEi\n"
+				 "unit function bank::account::add\n"
+				 "notunit function bank::*::take",
 				 NULL);
 
 	assert_int_equal(spec_function(spec, "transfer", NULL, NULL), SPEC_UNIT);
@@ -54,6 +56,14 @@ static void functions(void **state)
 	assert_int_equal(spec_function(spec, "open", NULL, "third_party/x/y.c"), SPEC_IGNORE);
 	assert_int_equal(spec_function(spec, "put", "_ZN5queue3putEi", NULL), SPEC_UNIT);
 	assert_int_equal(spec_function(spec, "put", "_ZN5queue3putEl", NULL), 0);
+	assert_int_equal(spec_function(spec, "add", "_ZN4bank7account3addEl", NULL), SPEC_UNIT);
+	assert_int_equal(spec_function(spec, "add", "_ZNK4bank7accountIiE3addEl", NULL), SPEC_UNIT);
+	assert_int_equal(spec_function(spec, "add", "_ZN4bank7accountINS_4pairIiEEE3addEl", NULL), SPEC_UNIT);
+	assert_int_equal(spec_function(spec, "add", "_ZN7account3addEl", NULL), 0);
+	assert_int_equal(spec_function(spec, "add", "_ZN4bank7accountILi5EE3addEl", NULL), 0);
+	assert_int_equal(spec_function(spec, "add", "_ZN4bank7account99addEl", NULL), 0);
+	assert_int_equal(spec_function(spec, "add", "_ZN4bank", NULL), 0);
+	assert_int_equal(spec_function(spec, "take", "_ZN4bank5vault4takeEv", NULL), SPEC_NOT_UNIT);
 	assert_int_equal(spec_function(spec, "audit", NULL, NULL), SPEC_UNITFOR);
 	assert_true(spec_unitfor(spec, "audit", NULL, "account"));
 	assert_false(spec_unitfor(spec, "audit", NULL, "bank"));
