@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""life.py ATOMSAN: whoever finds it, it is one finding. Static analysis suspects it, a run predicts it and has it
-observed, online and afterwards, a forced schedule reproduces it: one id, one row of the store, one history."""
+"""life.py ATOMSAN SCHEMA: whoever finds it, it is one finding. Static analysis suspects it, a run predicts it and has it
+observed, online and afterwards, a forced schedule reproduces it: one id, one row of the store, one history. And whoever speaks of it, the JSON is the schema's."""
 import json
 import os
 import pathlib
@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
+validator = jsonschema.Draft7Validator(json.load(open(sys.argv[2])))
 atomsan = pathlib.Path(sys.argv[1]).resolve()
 os.environ.pop("ATOMSAN_DB", None)
 
@@ -34,7 +37,10 @@ with tempfile.TemporaryDirectory() as folder:
                                ("explore", ["--budget=3", "--seed=1", "--check=false", "--", "./both"], "reproduced")):
         if verb not in verbs:
             continue
-        run(verb, "--no-store" if verb == "run" else "--db=x.db", *words, ok=(66,))
+        printed = run(verb, "--json", "--no-store" if verb == "run" else "--db=x.db", *words, ok=(66,))
+        problems = [f"{verb}: {e.json_path}: {e.message[:200]}" for e in validator.iter_errors(json.loads(printed))]
+        if problems:
+            sys.exit("\n".join(problems))
         if verb != "run":
             listed = json.loads(run("list", "--json", "--db=x.db"))["findings"]
             told[verb] = [(f["id"], f["state"]) for f in listed]
