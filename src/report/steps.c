@@ -91,8 +91,13 @@ static void add_source(struct cell *cell, const struct text_page *page, const st
 	if (!line)
 		return;
 	line += strspn(line, " \t");
-	if (*line)
-		add(cell, TEXT_CYAN, mem_textf("| %.400s", line));
+	if (!*line)
+		return;
+	/* Two rows of it are enough to know the line. */
+	int most = 2 * (int)cell->width - 8;
+	char *text = mem_textf("| %.*s%s", most, line, strlen(line) > (size_t)most ? " ..." : "");
+
+	add(cell, TEXT_CYAN, text);
 }
 
 static void add_place(struct cell *cell, const struct text_page *page, const struct finding_place *place)

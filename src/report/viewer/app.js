@@ -82,8 +82,10 @@ const app = {
 		this.view.show(this.step, !Number.isNaN(wanted));
 	},
 
-	open(finding) { location.hash = finding ? finding.id : ""; },
-	select(step) { location.hash = `${this.finding.id}/${step + 1}`; },
+	// The event that tells of a new address comes later; a key must find the page as the last one left it.
+	show(address) { location.hash = address; this.route(); },
+	open(finding) { this.show(finding ? finding.id : ""); },
+	select(step) { this.show(`${this.finding.id}/${step + 1}`); },
 	onlyState(state) { this.list.onlyState(state); this.root.classList.remove("reading"); },
 	search(text) { this.list.search.value = text; this.list.update(); },
 

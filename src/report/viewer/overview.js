@@ -6,7 +6,7 @@ function trialTable(trials, withFinding) {
 			withFinding && el("th", {}, "finding"), el("th", {}, "schedule"))),
 		el("tbody", {}, [...trials].sort((a, b) => b.failures / (b.runs || 1) - a.failures / (a.runs || 1)).map(trial => el("tr", {},
 			el("td", { style: "white-space:nowrap" },
-				el("span", { class: "meter" }, el("i", { style: `width:${trial.runs ? 100 * Math.min(1, trial.failures / trial.runs) : 0}%` })),
+				trial.runs > 0 && el("span", { class: "meter" }, el("i", { style: `width:${trial.runs ? 100 * Math.min(1, trial.failures / trial.runs) : 0}%` })),
 				trial.runs ? (trial.failures / trial.runs).toFixed(2) : "–"),
 			el("td", {}, trial.runs ? `${trial.failures} / ${trial.runs}` : ""), el("td", {}, trial.strategy ?? ""), el("td", {}, trial.verdict ?? ""),
 			withFinding && el("td", {}, findingLink(trial.finding)), el("td", { class: "mono" }, trial.schedule ?? `seed ${trial.seed}`))))));
