@@ -7,6 +7,7 @@
  * usage: bank [THREADS [ROUNDS]]
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,8 +26,10 @@ static void service(long sum)
 
 static void *client(void *unused)
 {
-	for (int i = 1; i <= rounds; i++)
+	for (int i = 1; i <= rounds; i++) {
 		service(i);
+		sched_yield(); /* until the next customer comes */
+	}
 	return unused;
 }
 

@@ -7,6 +7,7 @@
  * usage: crawler
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -47,8 +48,10 @@ static void finish(struct crawler *c)
 
 static void *worker(void *failed)
 {
-	for (int i = 0; i < PAGES; i++)
+	for (int i = 0; i < PAGES; i++) {
 		*(int *)failed += !fetch(&crawler);
+		sched_yield();
+	}
 	return NULL;
 }
 

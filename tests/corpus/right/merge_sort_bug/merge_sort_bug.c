@@ -23,7 +23,7 @@ struct part {
 };
 
 static int array[SIZE], merged[SIZE];
-static int max_threads = 2;
+static int max_threads = 3;
 static atomic_int started;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

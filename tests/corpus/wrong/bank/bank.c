@@ -11,6 +11,7 @@
  * usage: bank [THREADS [ROUNDS]]
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@
 
 enum { MOST = 64 };
 
-static long bank_total;
+long bank_total; /* not static: the compiler must not keep it in a register from round to round */
 static int rounds = 50;
 
 static void service(long sum)
@@ -31,8 +32,10 @@ static void service(long sum)
 
 static void *client(void *unused)
 {
-	for (int i = 1; i <= rounds; i++)
+	for (int i = 1; i <= rounds; i++) {
 		service(i);
+		sched_yield(); /* until the next customer comes */
+	}
 	return unused;
 }
 

@@ -12,6 +12,7 @@
  * usage: crawler
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -28,7 +29,8 @@ struct crawler {
 };
 
 static struct connection only = {5};
-static struct crawler crawler = {&only};
+struct crawler crawler = {
+	&only}; /* not static: the compiler must not keep it in a register from page to page */
 
 /* Whether the connection held until the page was there. */
 static bool fetch(struct crawler *c)
@@ -53,8 +55,10 @@ static void finish(struct crawler *c)
 
 static void *worker(void *failed)
 {
-	for (int i = 0; i < PAGES; i++)
+	for (int i = 0; i < PAGES; i++) {
 		*(int *)failed += !fetch(&crawler);
+		sched_yield();
+	}
 	return NULL;
 }
 

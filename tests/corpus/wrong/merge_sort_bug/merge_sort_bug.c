@@ -28,7 +28,7 @@ struct part {
 };
 
 static int array[SIZE], merged[SIZE];
-static int max_threads = 2;
+static int max_threads = 3;
 static atomic_int started;
 
 static bool take_thread(int depth)
