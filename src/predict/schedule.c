@@ -213,7 +213,7 @@ static void put_line(FILE *file, const char *word, const char *text)
 	put_text(file, text);
 }
 
-static void put(const struct schedule *s, FILE *file)
+void schedule_print(const struct schedule *s, FILE *file)
 {
 	fprintf(file, "%s %d\n", first_word, SCHEDULE_VERSION);
 	put_line(file, "program", s->program);
@@ -246,7 +246,7 @@ int schedule_put(const struct schedule *s, const char *path, struct err *err)
 
 	if (!file)
 		return err_set(err, "%s: cannot be written: %s", path, strerror(errno));
-	put(s, file);
+	schedule_print(s, file);
 	failed = ferror(file);
 	if (fclose(file) || failed)
 		return err_set(err, "%s: cannot be written: %s", path, strerror(errno ? errno : EIO));
@@ -256,12 +256,12 @@ int schedule_put(const struct schedule *s, const char *path, struct err *err)
 int schedule_write(const struct schedule *s, const char *path, struct err *err)
 {
 	char *name = mem_textf("%s.%d.new", path, (int)getpid());
-	int failed = schedule_put(s, name, err);
+	int failed = 0;
 
-	if (!failed && rename(name, path) < 0)
-		failed = err_set(err, "%s: cannot be written: %s", path, strerror(errno));
-	if (failed)
+	if (schedule_put(s, name, NULL) < 0 || rename(name, path) < 0) {
+		failed = err_set(err, "%s: cannot be written: %s", path, strerror(errno ? errno : EIO));
 		unlink(name);
+	}
 	free(name);
 	return failed;
 }

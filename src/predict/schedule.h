@@ -18,6 +18,8 @@
 
 #include "trace/reader.h"
 
+#include <stdio.h>
+
 #define SCHEDULE_VERSION 1
 
 /* What becomes of the threads when all steps are done. */
@@ -72,6 +74,7 @@ struct schedule *schedule_read(const char *path, struct err *err);
 struct schedule *schedule_parse(const char *text, size_t length, const char *path, struct err *err);
 /* Over an old file of this name, or not at all. -1 with err set. */
 int schedule_write(const struct schedule *schedule, const char *path, struct err *err);
+void schedule_print(const struct schedule *schedule, FILE *file);
 /* Into whatever is there under this name. */
 int schedule_put(const struct schedule *schedule, const char *path, struct err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Makes the inputs that fuzzing starts from: seeds TRACE-FOLDER STD-FOLDER SPEC-FOLDER. */
+/* Makes the inputs that fuzzing starts from: seeds TRACE-FOLDER STD-FOLDER SPEC-FOLDER SCHEDULE-FOLDER. */
 #include "trace/pack.h"
 #include "trace/std.h"
 #include "trace/writer.h"
@@ -94,11 +94,15 @@ int main(int argc, char **argv)
 		"set b variable hits bank.c:total\nowned list.next\nnotowned list.parent\n"
 		"merge all type list node\nmerge world variable t*\nignore function f?\nignore file x/*\n"
 		"ignore type s\nignore member s.hits\nignore variable v\n#line 7 a b.c\nunit function put\n";
+	static const char schedule[] = "atomsan schedule 1\n# all lines\nprogram ./a%20b\nargument "
+				       "x\nenvironment A=%25\nbuild-id 0f\n"
+				       "strategy pct\nseed 7\nverdict crash: x\nevents first\nrun T0 3 # "
+				       "note\nrun T1.2 9\nthen free\n";
 	char path[4096];
 	struct trace *trace;
 	struct err err;
 
-	if (argc != 4)
+	if (argc != 5)
 		return 2;
 	mkdir(argv[1], 0777);
 	mkdir(argv[2], 0777);
@@ -118,5 +122,8 @@ int main(int argc, char **argv)
 	put(path, text);
 	snprintf(path, sizeof path, "%s/text", argv[3]);
 	put(path, statements);
+	mkdir(argv[4], 0777);
+	snprintf(path, sizeof path, "%s/text", argv[4]);
+	put(path, schedule);
 	return 0;
 }
