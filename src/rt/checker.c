@@ -15,6 +15,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
+/* Options for the checker as they were at the start; the program may change its environment. */
+static char option_text[8192 + 32], word_text[8192];
+
 /* Where `atomsan cc` found itself; see object.sh. */
 extern const char __atomsan_checker[] __attribute__((weak, visibility("hidden")));
 
@@ -25,6 +28,44 @@ static bool begins(const char *text, const char *with)
 		with++;
 	}
 	return !*with;
+}
+
+static void keep_text(char *to, uint64_t room, const char *text)
+{
+	uint64_t n = 0;
+
+	for (; text[n] && n < room - 1; n++)
+		to[n] = text[n];
+	to[n] = 0;
+}
+
+void checker_keep_options(char **envp)
+{
+	for (; *envp; envp++) {
+		if (begins(*envp, "ATOMSAN_OPTIONS="))
+			keep_text(option_text, sizeof option_text, *envp);
+		else if (begins(*envp, "ATOMSAN_CHECK="))
+			keep_text(word_text, sizeof word_text, *envp);
+	}
+}
+
+/* The program's environment, without what is loaded into the program, with our options as they were. */
+static char **checkers_environment(char **envp)
+{
+	enum { MOST = 4096 };
+	static char *variables[MOST + 3];
+	int n = 0;
+
+	for (; envp && *envp && n < MOST; envp++)
+		if (!begins(*envp, "LD_PRELOAD=") && !begins(*envp, "LD_AUDIT=") &&
+		    !begins(*envp, "ATOMSAN_OPTIONS=") && !begins(*envp, "ATOMSAN_CHECK="))
+			variables[n++] = *envp;
+	if (*option_text)
+		variables[n++] = option_text;
+	if (*word_text)
+		variables[n++] = word_text;
+	variables[n] = NULL;
+	return variables;
 }
 
 /* Becomes the checker, if there is one at the path. */
@@ -68,11 +109,10 @@ static void turn_into_checker(int memory, int ready, int trace, char **envp)
 	static const int to[] = {LIVE_FD_MEMORY, LIVE_FD_READY, LIVE_FD_TRACE};
 	uint64_t no_signals = 0;
 	long nothing;
-	char **e = envp;
 
 	for (int i = 0; i < 3; i++)
 		if (from[i] >= 0)
-			from[i] = sys3(fcntl, from[i], F_DUPFD, 64);
+			from[i] = sys3(fcntl, from[i], F_DUPFD, 8);
 	nothing = sys3(open, "/dev/null", O_RDWR, 0);
 	if (!sys_failed(nothing)) {
 		sys3(dup3, nothing, 0, 0);
@@ -85,11 +125,7 @@ static void turn_into_checker(int memory, int ready, int trace, char **envp)
 	}
 	sys3(close_range, LIVE_FD_TRACE + 1, ~0u, 0);
 	sys4(rt_sigprocmask, 2 /* SIG_SETMASK */, &no_signals, 0, 8);
-	/* What is loaded into the program is not meant for the checker. */
-	for (char **v = envp; *v; v++)
-		if (!begins(*v, "LD_PRELOAD=") && !begins(*v, "LD_AUDIT="))
-			*e++ = *v;
-	*e = NULL;
+	envp = checkers_environment(envp);
 	if (*rt_options.checker) {
 		become(rt_options.checker, envp);
 	} else {
@@ -130,9 +166,7 @@ bool checker_start(int memory, int trace, char **envp)
 	if (got == 1)
 		return true;
 	rt_say("the checker cannot be started: is atomsan still where it was when the program was linked, or "
-	       "in "
-	       "PATH? "
-	       "ATOMSAN_OPTIONS=checker=FILE tells where it is; the program runs unchecked");
+	       "in PATH? ATOMSAN_OPTIONS=checker=FILE tells where it is; the program runs unchecked");
 	return false;
 }
 
@@ -140,8 +174,8 @@ int checker_verdict(int wait_status)
 {
 	struct timespec while_it_lives = {0, 50000000};
 
-	if (!rt_live)
-		return wait_status;
+	if (!rt_live || !rt_live->alive)
+		return wait_status; /* a process without threads has nothing to be checked */
 	__atomic_fetch_add(&rt_live->sealed, 1, __ATOMIC_SEQ_CST);
 	sys3(futex, &rt_live->sealed, FUTEX_WAKE, 1);
 	while (!__atomic_load_n(&rt_live->done, __ATOMIC_ACQUIRE)) {

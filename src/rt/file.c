@@ -18,6 +18,7 @@
 #include <linux/falloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -606,9 +607,83 @@ void rt_record_nowhere(void)
 	rt_recording = true;
 }
 
+/*
+ * The checker is started when there is something to be checked: before the
+ * second thread, or when the first one has filled all windows. Until then its
+ * memory waits in a descriptor, which the program may close, and use the number
+ * for something else.
+ */
+static int waiting = -1;
+static uint64_t waiting_inode;
+/* The memory was lost, or was a parent's: begin anew when there are threads. */
+static bool checker_due;
+
+static bool still_waiting(void)
+{
+	struct stat memory;
+
+	return waiting >= 0 && !sys_failed(sys2(fstat, waiting, &memory)) && memory.st_ino == waiting_inode;
+}
+
+/* For `atomsan run`: this process is looked at, though it may never need a checker. */
+static void note_process(bool there)
+{
+	char path[1024], number[4] = ".0";
+	uint64_t n;
+	long fd;
+
+	if (!*rt_options.results)
+		return;
+	rt_path(path, sizeof path - 32, rt_options.results);
+	n = text_length(path);
+	path[n++] = '/';
+	rt_path(path + n, 24, "%p");
+	n = text_length(path);
+	for (int i = 0; i < 3; i++)
+		path[n + (unsigned)i] = number[i];
+	if (!there) {
+		sys1(unlink, path);
+		return;
+	}
+	fd = sys3(open, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (sys_failed(fd))
+		return;
+	sys3(write, fd, "0\n", 2);
+	sys1(close, fd);
+}
+
+static bool start_checker(int memory, int keep)
+{
+	note_process(false);
+	if (checker_start(memory, keep, saved_envp))
+		return true;
+	rt_recording = false;
+	return false;
+}
+
+bool rt_record_need_checker(void)
+{
+	int memory = waiting;
+	bool started;
+
+	if (rt_live->alive)
+		return true;
+	/* Nothing is lost but what a single thread did; see rt_record_before_thread(). */
+	if (!still_waiting()) {
+		rt_recording = false;
+		checker_due = true;
+		return false;
+	}
+	waiting = -1;
+	started = start_checker(memory, -1);
+	sys1(close, memory);
+	return started;
+}
+
 void rt_record_for_checker(int argc, char **argv, char **envp)
 {
 	struct trace_header *header;
+	struct stat file_status;
 	long keep = -1;
 	int memory;
 
@@ -624,16 +699,19 @@ void rt_record_for_checker(int argc, char **argv, char **envp)
 	header = follow_map(&memory);
 	if (header) {
 		begin_trace(header, argc, argv, envp);
-		if (!checker_start(memory, (int)keep, envp)) {
-			rt_recording = false;
-			rt_header = &stand_in;
-			follow_unmap();
+		waiting = out_of_the_way(memory);
+		waiting_inode = sys_failed(sys2(fstat, waiting, &file_status)) ? 0 : file_status.st_ino;
+		note_process(true);
+		/* A trace that is to be kept is the checker's to write, from its beginning. */
+		if (keep >= 0) {
+			start_checker(waiting, (int)keep);
+			sys1(close, waiting);
+			waiting = -1;
 		}
-		sys1(close, memory);
 	}
 	if (keep >= 0)
 		sys1(close, keep);
-	if (rt_options.verbosity && rt_live)
+	if (rt_options.verbosity && rt_recording)
 		rt_say("being checked while it runs");
 }
 
@@ -668,6 +746,9 @@ static void leave_trace(void)
 
 	rt_header = &stand_in;
 	if (rt_live) {
+		if (still_waiting())
+			sys1(close, waiting);
+		waiting = -1;
 		follow_unmap();
 		rt_self.parked_count = 0;
 		return;
@@ -681,9 +762,6 @@ static void leave_trace(void)
 		leave_window(rt_self.parked[rt_self.parked_count - 1]);
 	windows_used = windows_lock = 0;
 }
-
-/* This forked child is to have a checker when it has threads. */
-static bool checker_due;
 
 static void begin_again(void)
 {
@@ -717,8 +795,16 @@ void rt_record_fork_child(void)
 
 void rt_record_before_thread(void)
 {
-	if (!checker_due)
-		return;
-	checker_due = false;
-	begin_again();
+	if (rt_recording && rt_live && !rt_live->alive && !still_waiting())
+		checker_due = true;
+	if (checker_due) {
+		checker_due = rt_recording = false;
+		if (rt_live) {
+			leave_trace();
+			rt_thread_forget();
+		}
+		begin_again();
+	}
+	if (rt_recording && rt_live)
+		rt_record_need_checker();
 }

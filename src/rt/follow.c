@@ -222,7 +222,7 @@ static struct live_window *wait_for_window(struct live_window *mine)
 	struct timespec while_it_lives = {0, 50000000};
 
 	__atomic_fetch_add(&rt_live->waiters, 1, __ATOMIC_SEQ_CST);
-	for (;;) {
+	while (rt_record_need_checker()) {
 		uint32_t seen = __atomic_load_n(&rt_live->freed, __ATOMIC_SEQ_CST);
 
 		halt();

@@ -31,6 +31,8 @@ void follow_handler(void);
 bool follow_waiting(void) ATOMSAN_KEEPS_REGISTERS;
 bool follow_checker_gone(void);
 
+/* What the environment says for the checker is kept as it is now. */
+void checker_keep_options(char **envp);
 /* Starts the checker with this memory, and with `trace` (or -1) to leave the trace in. False, said: none. */
 bool checker_start(int memory, int trace, char **envp);
 /* The program ends with this wait status; what will it be once the checker has seen all? */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Start and end of the runtime: before any constructor, after any destructor. */
+#include "rt/follow.h"
 #include "rt/scheduler.h"
 #include "rt/shadow.h"
 #include "rt/sys.h"
@@ -77,6 +78,7 @@ static void start(int argc, char **argv, char **envp)
 
 	if (options)
 		rt_options_read(options);
+	checker_keep_options(envp);
 	choose_seed();
 	rt_real_init();
 	rt_module_executable();

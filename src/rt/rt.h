@@ -183,8 +183,11 @@ void rt_record_open(const char *path, int argc, char **argv, char **envp);
 void rt_record_nowhere(void);
 /* Write for a checker that reads along, instead of to a file. */
 void rt_record_for_checker(int argc, char **argv, char **envp);
-/* About to have a second thread: a forked child that is to be checked gets its checker only now. */
+/* About to have a second thread: a process that is to be checked gets its checker only now. */
 void rt_record_before_thread(void);
+/* The same where a single thread has filled all windows; called from hooks. False: there is none to be had.
+ */
+bool rt_record_need_checker(void);
 /* Mark finished; recording goes on until the process is gone. Returns the status to end with: a checker may
  * have found something. */
 int rt_record_finish(int wait_status);
