@@ -7,7 +7,7 @@ LLVM := $(shell cat .llvm-version)
 export CC := clang-$(LLVM)
 export CXX := clang++-$(LLVM)
 
-.PHONY: all deps demo test bench test-real install clean format
+.PHONY: all deps demo test bench tables test-real install clean format
 all: $(BUILD)/build.ninja
 	ninja -C $(BUILD)
 
@@ -25,6 +25,10 @@ test: all
 
 bench: all
 	@bench/run $(BUILD)
+	@bench/throughput $(BUILD)
+
+tables: all
+	@scripts/tables $(BUILD)
 
 test-real: all
 	@scripts/test-real $(BUILD)

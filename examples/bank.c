@@ -4,7 +4,8 @@
  * balance is made under the lock, but a deposit is two critical sections: one
  * reads the balance, the other writes it. Whoever comes in between is undone.
  *
- * usage: bank [DEPOSITS]   each of two tellers makes so many deposits of 1
+ * usage: bank [DEPOSITS]   each of two tellers makes so many deposits of 1;
+ *                         exit status 1 if money is missing
  */
 #include <pthread.h>
 #include <sched.h>
@@ -66,5 +67,5 @@ int main(int argc, char **argv)
 	for (int i = 0; i < TELLERS; i++)
 		pthread_join(tellers[i], NULL);
 	printf("expected %ld, got %ld\n", TELLERS * deposits, account.balance);
-	return 0;
+	return account.balance != TELLERS * deposits;
 }

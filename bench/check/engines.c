@@ -13,6 +13,7 @@
  *   wild     one set, no locks: the more threads, the more violations
  *   unary    locked, with one access in four outside any unit
  *
+ * Of long, a million accesses at most are made, since memory grows with it.
  * Each figure comes from a process of its own, so that memory can be told: the
  * most that was resident beyond the events.
  */
@@ -292,19 +293,25 @@ int main(int argc, char **argv)
 	static const uint32_t threads[] = {2, 8, 32};
 	uint64_t accesses = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
 	uint32_t times = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;
+	const char *only = argc > 3 ? argv[3] : NULL;
 	enum mix mix;
 	uint32_t i;
 
-	if (!accesses || !times || argc > 3) {
-		fprintf(stderr, "usage: bench-engines [ACCESSES [TIMES]]\n"
+	for (mix = 0; only && mix < MIXES && strcmp(only, mix_names[mix]);)
+		mix++;
+	if (!accesses || !times || argc > 4 || (only && mix == MIXES)) {
+		fprintf(stderr, "usage: bench-engines [ACCESSES [TIMES [locked|phased|long|wild|unary]]]\n"
 				"ACCESSES are made for each mix (10000000) and played TIMES times (1).\n");
 		return 1;
 	}
 	printf("%-7s %7s %-10s %9s %9s %10s %10s %9s %8s\n", "mix", "threads", "engine", "M access", "M/s",
 	       "edges", "violations", "most live", "KiB");
 	for (mix = 0; mix < MIXES; mix++) {
+		if (only && strcmp(only, mix_names[mix]))
+			continue;
 		for (i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
-			struct stream stream = make(mix, threads[i], accesses);
+			uint64_t count = mix == LONG && accesses > 1000000 ? 1000000 : accesses;
+			struct stream stream = make(mix, threads[i], count);
 
 			measure_apart(mix, threads[i], &stream, CHECK_CONFLICT_GRAPH, times);
 			measure_apart(mix, threads[i], &stream, CHECK_AERODROME, times);

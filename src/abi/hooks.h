@@ -97,9 +97,10 @@ enum atomsan_function_flag {
 	ATOMSAN_FN_ARTIFICIAL = 16, /* made by the compiler */
 	ATOMSAN_FN_CTOR = 32,
 	ATOMSAN_FN_DTOR = 64,
-	ATOMSAN_FN_ACCESSOR = 128, /* only reads, or only writes, a member or two of a parameter's object */
-	ATOMSAN_FN_LOOP = 256,     /* no function: iterations of a loop in one, whose line this is */
-	ATOMSAN_FN_WALK = 512,     /* a loop whose end and whose accesses depend on the same variable */
+	ATOMSAN_FN_ACCESSOR = 128,  /* only reads, or only writes, a member or two of a parameter's object */
+	ATOMSAN_FN_ARGUMENT = 1024, /* no function: another parameter of one, of the receiver's type */
+	ATOMSAN_FN_LOOP = 256,      /* no function: iterations of a loop in one, whose line this is */
+	ATOMSAN_FN_WALK = 512,      /* a loop whose end and whose accesses depend on the same variable */
 };
 
 #define ATOMSAN_NO_RECEIVER 0xffff
@@ -162,7 +163,8 @@ struct atomsan_bitcode {
  * A segment ends at every synchronisation operation and allocation, and where
  * a marked function begins or ends. (With filter=2 only outermost ones count:
  * those called by main, by a thread's start function, or by nobody that is
- * marked.) A thread's segments only ever grow.
+ * marked.) Iterations of marked loops in main and in the start function end it,
+ * too, and elsewhere those that synchronised. A thread's segments only ever grow.
  */
 #define ATOMSAN_SLOTS 4
 #define ATOMSAN_SEGMENT_SHIFT 16
@@ -196,6 +198,7 @@ struct atomsan_thread {
 	struct atomsan_frame *limit;
 	struct atomsan_frame *shallow; /* entering a frame below this one begins a segment */
 	const struct atomsan_site *at; /* the watched call under way, for interposers */
+	const void *scheduled;         /* not NULL: the write of an update is told of, too (rt/scheduler.h) */
 };
 
 /* The runtime is part of the executable and needs no detour to it. */
@@ -232,6 +235,9 @@ ATOMSAN_HOOK __atomsan_update1(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update2(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update4(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update8(const void *p, const struct atomsan_site *site);
+
+/* Before the write of an update, where threads are scheduled: another may run in between. */
+ATOMSAN_HOOK __atomsan_store(const void *p);
 
 /* Any length, any alignment. */
 ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site);

@@ -89,7 +89,8 @@ struct sched_report {
 	uint64_t lost_object;
 	char lost_name[64];
 	char lost_where[128];
-	char message[256];
+	char message[256]; /* why it was refused; which assertion failed */
+	char stack[512];   /* of a crash: marked functions, innermost first */
 	struct sched_report_thread thread[SCHED_THREADS];
 	struct sched_switch log[SCHED_SWITCHES];
 };

@@ -24,9 +24,18 @@ static uint64_t place_of(const struct model *model, const struct check_edge *edg
 	return model_context_function(model, edge->from.context);
 }
 
+/* All accesses of a cycle are to one set. */
+static char *cycle_set(const struct model *model, const struct check_cycle *cycle)
+{
+	for (uint32_t i = 0; i < cycle->length; i++)
+		if (!cycle->edges[i].program_order)
+			return model_set_name(model, cycle->edges[i].target.address);
+	return mem_text("?");
+}
+
 static uint64_t key_of(const struct model *model, const struct check_cycle *cycle, bool every_unit)
 {
-	char *set = model_set_name(model, cycle->edges[0].from.set);
+	char *set = cycle_set(model, cycle);
 	uint64_t key = hash_text(set), places = 0;
 
 	free(set);
@@ -116,11 +125,11 @@ static struct finding_place site_place(struct teller *t, uint32_t number)
 	return place;
 }
 
-static bool is_loop(struct teller *t, uint32_t number)
+static bool has_flag(struct teller *t, uint32_t number, unsigned flag)
 {
 	struct trace_function function;
 
-	return trace_function(t->trace, number, &function, NULL) >= 0 && function.flags & ATOMSAN_FN_LOOP;
+	return trace_function(t->trace, number, &function, NULL) >= 0 && function.flags & flag;
 }
 
 /* The unit's edge out of it says where a single access happened. */
@@ -128,7 +137,7 @@ static void tell_unit(struct teller *t, uint32_t index)
 {
 	const struct check_edge *edge = &t->cycle->edges[index];
 	struct finding_unit *unit = finding_add_unit(t->list, t->finding);
-	char *set = model_set_name(t->model, edge->from.set);
+	char *set = cycle_set(t->model, t->cycle);
 
 	if (edge->from.rule == MODEL_RULE_NONE && !edge->program_order)
 		unit->place = site_place(t, edge->source.site);
@@ -192,8 +201,9 @@ static void tell_access(struct teller *t, const struct check_access_tag *tag)
 		uint32_t function = model_context_function(t->model, context);
 		struct finding_place place = function_place(t, function);
 
-		if (is_loop(t, function) || (first && place.function && access->place.function &&
-					     !strcmp(place.function, access->place.function)))
+		if (has_flag(t, function, ATOMSAN_FN_LOOP | ATOMSAN_FN_ARGUMENT) ||
+		    (first && place.function && access->place.function &&
+		     !strcmp(place.function, access->place.function)))
 			continue;
 		finding_add_frame(t->list, access, place);
 	}
@@ -239,17 +249,32 @@ static void tell_edges(struct teller *t)
 }
 
 /* The unit that others came into: it acts before them and after them. */
-static uint32_t broken_unit(struct teller *t)
+static uint32_t broken_unit(const struct check_cycle *cycle)
 {
-	for (uint32_t i = 0; i < t->cycle->length; i++) {
-		const struct check_edge *out = &t->cycle->edges[i];
-		const struct check_edge *in = &t->cycle->edges[(i + t->cycle->length - 1) % t->cycle->length];
+	for (uint32_t i = 0; i < cycle->length; i++) {
+		const struct check_edge *out = &cycle->edges[i];
+		const struct check_edge *in = &cycle->edges[(i + cycle->length - 1) % cycle->length];
 
 		if (out->from.rule != MODEL_RULE_NONE && !out->program_order && !in->program_order &&
 		    out->source.time < in->target.time)
 			return i;
 	}
 	return 0;
+}
+
+static bool reads(const struct check_access_tag *tag)
+{
+	return tag->op == MODEL_READ || tag->op == MODEL_READ_AGAIN;
+}
+
+bool cycle_is_retry(const struct check_cycle *cycle)
+{
+	uint32_t broken = broken_unit(cycle);
+	const struct check_edge *out = &cycle->edges[broken];
+	const struct check_edge *in = &cycle->edges[(broken + cycle->length - 1) % cycle->length];
+
+	return out->from.rule == MODEL_RULE_LOOP && !out->program_order && !in->program_order &&
+	       reads(&out->source) && in->target.op == MODEL_READ_AGAIN;
 }
 
 /* Three accesses of one location, two of one unit around one of another, have a name. */
@@ -261,9 +286,9 @@ static const char *pattern_of(struct teller *t, uint32_t broken)
 	if (t->cycle->length != 2 || out->program_order || in->program_order ||
 	    out->source.address != in->target.address || out->target.time != in->source.time)
 		return "cycle";
-	first = out->source.op == MODEL_READ ? 'R' : 'W';
-	middle = out->target.op == MODEL_READ ? 'R' : 'W';
-	last = in->target.op == MODEL_READ ? 'R' : 'W';
+	first = reads(&out->source) ? 'R' : 'W';
+	middle = reads(&out->target) ? 'R' : 'W';
+	last = reads(&in->target) ? 'R' : 'W';
 	return finding_textf(t->list, "%c%c%c", first, middle, last);
 }
 
@@ -276,6 +301,7 @@ static double confidence_of(uint32_t rule)
 	case MODEL_RULE_RECEIVER:
 	case MODEL_RULE_SECTION:
 		return 0.9;
+	case MODEL_RULE_ARGUMENT:
 	case MODEL_RULE_FILE:
 		return 0.8;
 	case MODEL_RULE_DIRECT:
@@ -287,11 +313,12 @@ static double confidence_of(uint32_t rule)
 
 static void tell_summary(struct teller *t)
 {
-	uint32_t broken = broken_unit(t), first = 0, last = 0;
+	uint32_t broken = broken_unit(t->cycle), first = 0, last = 0;
 	struct finding *finding = t->finding;
 	const struct finding_unit *unit = &finding->units[broken];
 	const char *name = unit->place.function ? unit->place.function : "a unit of work";
-	bool loop = is_loop(t, model_context_function(t->model, t->cycle->edges[broken].from.context)),
+	bool loop = has_flag(t, model_context_function(t->model, t->cycle->edges[broken].from.context),
+			     ATOMSAN_FN_LOOP),
 	     any = false;
 
 	finding->kind = FINDING_ATOMICITY;

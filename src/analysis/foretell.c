@@ -117,7 +117,9 @@ static int write_schedule(struct foretold *f, uint32_t index, const struct synth
 	const struct prediction *p = &f->predict.predictions[index];
 	struct finding *finding = &f->list->findings[f->findings[index]];
 	struct schedule *s = schedule_of_trace(f->trace);
-	char *path = mem_textf("%s/%04u-%s.schedule", f->options->folder, number, finding->id);
+	char *path = f->options->folder
+			     ? mem_textf("%s/%04u-%s.schedule", f->options->folder, number, finding->id)
+			     : NULL;
 	char pattern[64];
 	int result;
 
@@ -138,11 +140,13 @@ static int write_schedule(struct foretold *f, uint32_t index, const struct synth
 			     f->history.events[event].number, note);
 		free(note);
 	}
-	result = schedule_write(s, path, err);
+	if (f->options->made)
+		f->options->made(f->options->user, s, f->findings[index]);
+	result = path ? schedule_write(s, path, err) : 0;
 	if (!result) {
 		f->stats->schedules++;
 		f->stats->schedule_switches += s->step_count;
-		if (!finding->schedule)
+		if (!finding->schedule && path)
 			finding->schedule = finding_text(f->list, path);
 	}
 	schedule_free(s);
@@ -156,7 +160,7 @@ static int write_schedules(struct foretold *f, struct err *err)
 	uint32_t written = 0;
 	int result = 0;
 
-	if (mkdir(f->options->folder, 0777) < 0 && errno != EEXIST)
+	if (f->options->folder && mkdir(f->options->folder, 0777) < 0 && errno != EEXIST)
 		return err_set(err, "cannot make the folder %s: %s", f->options->folder, strerror(errno));
 	synth_init(&synth, &f->predict);
 	for (uint32_t i = 0; !result && i < f->predict.count && written < f->options->schedules; i++) {
@@ -248,7 +252,7 @@ int foretell(struct trace *trace, const struct foretell_options *options, struct
 	f.named = (struct named){.trace = trace, .predict = &f.predict, .list = list};
 	put_in_order(&f);
 	result = tell(&f, err);
-	if (!result && options->folder)
+	if (!result && (options->folder || options->made))
 		result = write_schedules(&f, err);
 	add_counts(&f);
 	named_release(&f.named);

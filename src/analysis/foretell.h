@@ -14,12 +14,16 @@
 #include "finding/finding.h"
 #include "model/model.h"
 #include "predict/predict.h"
+#include "predict/schedule.h"
 
 struct foretell_options {
 	struct model_options model;
 	struct predict_options predict;
 	const char *folder; /* schedules are written here; NULL: nowhere */
 	uint32_t schedules; /* at most */
+	/* Called with each schedule and the index of its finding in the list; may be NULL. */
+	void (*made)(void *user, const struct schedule *schedule, uint32_t finding);
+	void *user;
 };
 
 /* What PENELOPE's table has to say of a run. */

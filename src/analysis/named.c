@@ -39,7 +39,7 @@ static void seen(void *user, const struct load_access *a)
 		n->accesses = mem_resize(n->accesses, n->room, sizeof(*n->accesses));
 	}
 	struct named_access *named = &n->accesses[n->count++];
-	char *variable = model_variable_name(a->model, a->access), *set = model_set_name(a->model, a->set);
+	char *variable = model_variable_name(a->model, a->access), *set = model_set_name(a->model, a->access->address);
 	uint32_t lock_count = model_locks(a->model, a->access->locks, &locks);
 
 	*named = (struct named_access){.variable = finding_text(list, variable),

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "trace/stats.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,32 +22,30 @@ struct serial {
 	struct model *model;
 	struct map known;  /* key of a cycle to its finding, plus one */
 	struct map shapes; /* of the cycles that were seen */
+	uint64_t retries;
 	uint64_t sizes[LARGEST_SIZE + 1];
 	struct check_edge *edges; /* the cycle that is being told */
 	uint32_t edge_room;
 };
 
-/* The tags are the same words in both contracts. */
-_Static_assert(sizeof(struct check_unit_tag) == sizeof(struct model_unit), "one layout");
-_Static_assert(sizeof(struct check_access_tag) == sizeof(struct model_access), "one layout");
+/* The tags are the same words in both contracts, and engines read theirs as what they are given. */
+_Static_assert(sizeof(struct check_unit_tag) == sizeof(struct model_unit) &&
+		       offsetof(struct check_unit_tag, begin) == offsetof(struct model_unit, begin) &&
+		       offsetof(struct check_unit_tag, set) == offsetof(struct model_unit, set),
+	       "one layout");
+_Static_assert(sizeof(struct check_access_tag) == sizeof(struct model_access) &&
+		       offsetof(struct check_access_tag, time) == offsetof(struct model_access, time) &&
+		       offsetof(struct check_access_tag, op) == offsetof(struct model_access, op),
+	       "one layout");
 
-static struct check_unit_tag unit_tag(const struct model_unit *unit)
+static const struct check_unit_tag *unit_tag(const struct model_unit *unit)
 {
-	return (struct check_unit_tag){.thread = unit->thread,
-				       .context = unit->context,
-				       .rule = unit->rule,
-				       .set = unit->set,
-				       .begin = unit->begin};
+	return (const struct check_unit_tag *)unit;
 }
 
-static struct check_access_tag access_tag(const struct model_access *access)
+static const struct check_access_tag *access_tag(const struct model_access *access)
 {
-	return (struct check_access_tag){.site = access->site,
-					 .context = access->context,
-					 .locks = access->locks,
-					 .op = access->op,
-					 .time = access->time,
-					 .address = access->address};
+	return (const struct check_access_tag *)access;
 }
 
 static uint32_t set_new(void *user)
@@ -66,9 +65,7 @@ static void set_free(void *user, uint32_t set)
 
 static uint32_t unit_begin(void *user, const struct model_unit *unit)
 {
-	struct check_unit_tag tag = unit_tag(unit);
-
-	return check_unit_begin(((struct serial *)user)->check, &tag);
+	return check_unit_begin(((struct serial *)user)->check, unit_tag(unit));
 }
 
 static void unit_end(void *user, uint32_t unit)
@@ -93,34 +90,29 @@ static void location_free(void *user, uint32_t location)
 
 static void read_location(void *user, uint32_t unit, uint32_t location, const struct model_access *access)
 {
-	struct check_access_tag tag = access_tag(access);
-
-	check_read(((struct serial *)user)->check, unit, location, &tag);
+	check_read(((struct serial *)user)->check, unit, location, access_tag(access));
 }
 
 static void write_location(void *user, uint32_t unit, uint32_t location, const struct model_access *access)
 {
-	struct check_access_tag tag = access_tag(access);
-
-	check_write(((struct serial *)user)->check, unit, location, &tag);
+	check_write(((struct serial *)user)->check, unit, location, access_tag(access));
 }
 
 static void unary_read(void *user, const struct model_unit *unit, uint32_t location,
 		       const struct model_access *access)
 {
-	struct check_unit_tag alone = unit_tag(unit);
-	struct check_access_tag tag = access_tag(access);
-
-	check_unary_read(((struct serial *)user)->check, &alone, location, &tag);
+	check_unary_read(((struct serial *)user)->check, unit_tag(unit), location, access_tag(access));
 }
 
 static void unary_write(void *user, const struct model_unit *unit, uint32_t location,
 			const struct model_access *access)
 {
-	struct check_unit_tag alone = unit_tag(unit);
-	struct check_access_tag tag = access_tag(access);
+	check_unary_write(((struct serial *)user)->check, unit_tag(unit), location, access_tag(access));
+}
 
-	check_unary_write(((struct serial *)user)->check, &alone, location, &tag);
+static void prefetch(void *user, uint32_t location)
+{
+	check_prefetch(((struct serial *)user)->check, location);
 }
 
 static void violation(void *user, const struct check_cycle *whole)
@@ -135,6 +127,10 @@ static void violation(void *user, const struct check_cycle *whole)
 		}
 		cycle.length = cycle_shorten(whole, serial->edges);
 		cycle.edges = serial->edges;
+	}
+	if (cycle_is_retry(&cycle)) {
+		serial->retries++;
+		return;
 	}
 	uint64_t key = cycle_key(serial->model, &cycle), shape = cycle_shape(serial->model, &cycle);
 	uint32_t known = map_get(&serial->known, key);
@@ -184,7 +180,8 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 				  .read = read_location,
 				  .write = write_location,
 				  .unary_read = unary_read,
-				  .unary_write = unary_write};
+				  .unary_write = unary_write,
+				  .prefetch = prefetch};
 
 	serial->trace = trace;
 	serial->options = *options;
@@ -197,6 +194,19 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 void serial_event(struct serial *serial, const struct trace_event *event)
 {
 	model_event(serial->model, event);
+}
+
+void serial_events(struct serial *serial, const struct trace_event *events, size_t count)
+{
+	enum { FAR = 12, NEAR = 6 };
+
+	for (size_t i = 0; i < count; i++) {
+		if (i + FAR < count)
+			model_prefetch_far(serial->model, &events[i + FAR]);
+		if (i + NEAR < count)
+			model_prefetch_near(serial->model, &events[i + NEAR]);
+		model_event(serial->model, &events[i]);
+	}
 }
 
 static void add_blind_spots(struct serial *serial)
@@ -235,7 +245,8 @@ void serial_finish(struct serial *serial)
 	finding_add_count(serial->list, "calling contexts", (double)model.contexts);
 	finding_add_count(serial->list, "edges", (double)check.edges);
 	finding_add_count(serial->list, "largest graph", (double)check.most_live_units);
-	finding_add_count(serial->list, "violations", (double)check.violations);
+	finding_add_count(serial->list, "violations", (double)(check.violations - serial->retries));
+	finding_add_count(serial->list, "retries", (double)serial->retries);
 	for (uint32_t i = 1; i <= LARGEST_SIZE; i++)
 		if (serial->sizes[i]) {
 			char name[32];

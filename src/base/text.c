@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -27,6 +28,14 @@ static size_t character(const uint8_t *p, uint32_t *code)
 	return length;
 }
 
+/* Whether the character shows itself as itself. Control characters do not, nor do those that turn the
+ * direction of writing, which could make a line look like another one. */
+static bool shows(uint32_t code)
+{
+	return code >= ' ' && !(code >= 0x7f && code < 0xa0) && code != 0x200e && code != 0x200f &&
+	       !(code >= 0x2028 && code <= 0x202e) && !(code >= 0x2066 && code <= 0x2069);
+}
+
 void text_put(FILE *out, const char *text)
 {
 	const uint8_t *p = (const uint8_t *)text;
@@ -35,7 +44,7 @@ void text_put(FILE *out, const char *text)
 		uint32_t code;
 		size_t length = character(p, &code);
 
-		if (length && code >= ' ' && !(code >= 0x7f && code < 0xa0)) {
+		if (length && shows(code)) {
 			fwrite_unlocked(p, 1, length, out);
 		} else {
 			if (!length)
@@ -107,7 +116,7 @@ size_t text_width(const char *text)
 		uint32_t code;
 		size_t length = character(p, &code);
 
-		if (length && code >= ' ' && !(code >= 0x7f && code < 0xa0))
+		if (length && shows(code))
 			width++;
 		else
 			width += 4 * (length ? length : 1);

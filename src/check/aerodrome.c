@@ -178,7 +178,7 @@ static bool before(struct check *check, uint32_t open, uint32_t unit)
 static void refuse(struct check *check, uint32_t from, uint32_t to, const struct check_access_tag *source,
 		   const struct check_access_tag *target)
 {
-	struct check_edge edge = {.from = unit_at(check, from)->tag, .to = unit_at(check, to)->tag};
+	struct check_edge edge = {.from = unit_named(check, from, source), .to = unit_at(check, to)->tag};
 
 	/* Two units that take turns on one location are one violation. */
 	if (clock_at(check, to)->refused == unit_at(check, from)->ref)

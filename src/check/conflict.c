@@ -122,13 +122,11 @@ static void link_edge(struct check *check, uint32_t number)
 	uint32_t *in = &unit_at(check, edge->to)->graph.in;
 	uint32_t *out = &unit_at(check, edge->from)->graph.out;
 
-	edge->in_previous = edge->out_previous = 0;
+	edge->in_previous = 0;
 	edge->in_next = *in;
 	edge->out_next = *out;
 	if (*in)
 		edge_at(check, *in)->in_previous = number;
-	if (*out)
-		edge_at(check, *out)->out_previous = number;
 	*in = *out = number;
 	check->stats.edges++;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * From "this edge closes a cycle" to the cycle: a breadth-first search from the
- * edge's end back to its start, so that no shorter cycle goes through the edge.
+ * edge's end back to its start, so that no way between them has fewer edges.
  * Units behind the start in the order need no look.
  */
 #include "base/err.h"
@@ -37,60 +37,74 @@ static void search(struct check *check, uint32_t from, uint32_t to)
 	BUG_ON("the order says there is a cycle, the edges say there is none");
 }
 
-static void tell(struct check *check, struct check_edge *told, uint32_t number)
+/*
+ * A step by program order goes on from one before it, so that several units of
+ * a thread are one step.
+ */
+static void add_program_order(struct graph *graph, const struct check_unit_tag *from,
+			      const struct check_unit_tag *to)
 {
-	struct edge *edge = edge_at(check, number);
+	struct check_edge *last = &graph->cycle[graph->cycle_length - 1];
 
-	*told = (struct check_edge){
-		.from = unit_at(check, edge->from)->tag,
-		.to = unit_at(check, edge->to)->tag,
-		.program_order = edge->program_order,
-	};
-	if (!edge->program_order) {
-		told->source = edge->source;
-		told->target = edge->target;
-	}
+	if (last->program_order)
+		last->to = *to;
+	else
+		graph->cycle[graph->cycle_length++] =
+			(struct check_edge){.from = *from, .to = *to, .program_order = true};
 }
 
-/* Program order over several units of a thread is one step of it. */
-static uint32_t shorten(struct check_edge *edges, uint32_t length)
+/* From the unit that the edges so far lead to, to the one of its accesses that makes the next edge. */
+static void add_step_within(struct check *check, uint32_t unit, const struct check_access_tag *source)
 {
-	uint32_t kept = 1;
-	uint32_t i;
+	struct check_unit_tag to = unit_named(check, unit, source);
 
-	for (i = 1; i < length; i++) {
-		if (edges[i].program_order && edges[kept - 1].program_order)
-			edges[kept - 1].to = edges[i].to;
-		else
-			edges[kept++] = edges[i];
+	if (to.begin != unit_at(check, unit)->tag.begin)
+		add_program_order(check->graph, &unit_at(check, unit)->tag, &to);
+}
+
+static void add_edge(struct check *check, uint32_t number)
+{
+	struct graph *graph = check->graph;
+	struct edge *edge = edge_at(check, number);
+
+	if (edge->program_order) {
+		add_program_order(graph, &unit_at(check, edge->from)->tag, &unit_at(check, edge->to)->tag);
+		return;
 	}
-	return kept;
+	/* The closing edge comes first; the way to its source is the last step. */
+	if (graph->cycle_length)
+		add_step_within(check, edge->from, &edge->source);
+	graph->cycle[graph->cycle_length++] = (struct check_edge){
+		.from = unit_named(check, edge->from, &edge->source),
+		.to = unit_at(check, edge->to)->tag,
+		.source = edge->source,
+		.target = edge->target,
+	};
 }
 
 void cycle_report(struct check *check, uint32_t closing)
 {
 	struct graph *graph = check->graph;
+	struct list *path = &graph->queue;
 	uint32_t first = edge_at(check, closing)->to;
 	uint32_t last = edge_at(check, closing)->from;
-	uint32_t length = 1;
-	uint32_t unit, i;
+	uint32_t unit;
 
 	if (!check->config.violation)
 		return;
 	search(check, first, last);
+	path->count = 0;
 	for (unit = last; unit != first; unit = edge_at(check, unit_at(check, unit)->graph.via)->from)
-		length++;
-	if (length > graph->cycle_capacity) {
-		graph->cycle_capacity = length * 2;
+		list_add(path, unit_at(check, unit)->graph.via);
+	/* Each edge may need a step to its source. */
+	if (2 * path->count + 2 > graph->cycle_capacity) {
+		graph->cycle_capacity = 4 * path->count + 4;
 		graph->cycle = mem_resize(graph->cycle, graph->cycle_capacity, sizeof(*graph->cycle));
 	}
-	tell(check, &graph->cycle[0], closing);
-	for (unit = last, i = length - 1; i; i--) {
-		uint32_t edge = unit_at(check, unit)->graph.via;
-
-		tell(check, &graph->cycle[i], edge);
-		unit = edge_at(check, edge)->from;
-	}
-	length = shorten(graph->cycle, length);
-	check->config.violation(check->config.user, &(struct check_cycle){graph->cycle, length});
+	graph->cycle_length = 0;
+	add_edge(check, closing);
+	while (path->count)
+		add_edge(check, path->items[--path->count]);
+	add_step_within(check, last, &edge_at(check, closing)->source);
+	check->config.violation(check->config.user, &(struct check_cycle){graph->cycle, graph->cycle_length});
 }

@@ -121,6 +121,15 @@ static __attribute__((noinline)) void read_first(struct check *check, uint32_t u
 	location_add_reader(check, location, unit, tag);
 }
 
+void check_prefetch(const struct check *check, uint32_t location)
+{
+	const struct location *at = (const struct location *)check->locations.items + location;
+
+	/* It lies on two lines, or three. */
+	__builtin_prefetch(at);
+	__builtin_prefetch((const char *)at + 64);
+}
+
 void check_read(struct check *check, uint32_t unit, uint32_t location, const struct check_access_tag *tag)
 {
 	struct location *at = location_at(check, location);
@@ -188,22 +197,24 @@ static void collect_sources(struct check *check, const struct check_unit_tag *ta
 /*
  * Velodrome's merge: an access that comes after a finished unit and after
  * nothing that does not come before that unit already adds no order, and can
- * be part of it. Only unary accesses of one thread are put together so, since
- * a report names the thread.
+ * be part of it. Unary accesses of one thread are put together so, for a report
+ * must be able to say how they follow each other: by program order; or, without
+ * it, the access is no other than one before it, the same write or read again.
  */
-static uint32_t mergeable(struct check *check, const struct check_unit_tag *tag, uint32_t location)
+static uint32_t mergeable(struct check *check, const struct check_unit_tag *tag, uint32_t location,
+			  bool write)
 {
 	struct location *at = location_at(check, location);
-	uint32_t candidates[3] = {check->sources.items[0], unit_of(check, at->writer),
-				  unit_of(check, at->reader)};
+	uint32_t candidates[2] = {check->sources.items[0], 0};
 	int i;
 
-	for (i = 0; i < 3; i++) {
+	if (!check->config.program_order) {
+		candidates[0] = unit_of(check, at->writer);
+		candidates[1] = write ? 0 : unit_of(check, at->reader);
+	}
+	for (i = 0; i < 2; i++) {
 		struct unit *unit = unit_at(check, candidates[i]);
 
-		/* With program order, what the thread did last must come before. */
-		if (i && check->config.program_order)
-			break;
 		if (candidates[i] && unit->unary && unit->tag.thread == tag->thread &&
 		    check->engine->same(check, candidates[i], check->sources.items, check->sources.count))
 			return candidates[i];
@@ -211,11 +222,29 @@ static uint32_t mergeable(struct check *check, const struct check_unit_tag *tag,
 	return 0;
 }
 
+/* An access that became part of a unary unit leaves its trace and makes no edges. */
+static void leave_trace(struct check *check, uint32_t unit, uint32_t location,
+			const struct check_access_tag *access, bool write)
+{
+	struct location *at = location_at(check, location);
+	uint64_t ref = unit_at(check, unit)->ref;
+
+	if (write) {
+		location_drop_readers(check, location);
+		if (at->writer != ref || check->config.program_order)
+			at->writer_tag = *access;
+		at->writer = ref;
+	} else if (at->reader != ref && at->writer != ref &&
+		   (!at->readers || !location_has_reader(check, location, unit))) {
+		location_add_reader(check, location, unit, access);
+	}
+}
+
 static void unary(struct check *check, const struct check_unit_tag *tag, uint32_t location,
 		  const struct check_access_tag *access, bool write)
 {
 	struct location *at = location_at(check, location);
-	uint32_t unit, old;
+	uint32_t unit;
 
 	check->stats.accesses++;
 	check->stats.unary++;
@@ -228,31 +257,17 @@ static void unary(struct check *check, const struct check_unit_tag *tag, uint32_
 		}
 		return;
 	}
-	old = mergeable(check, tag, location);
-	unit = old;
-	if (!old) {
-		unit = unit_new(check, tag, true);
-		follow(check, unit);
+	unit = mergeable(check, tag, location, write);
+	if (unit) {
+		leave_trace(check, unit, location, access, write);
+		return;
 	}
-	if (write) {
-		if (!old) {
-			write_first(check, unit, location, access);
-		} else {
-			location_drop_readers(check, location);
-			at->writer = unit_at(check, unit)->ref;
-			at->writer_tag = *access;
-		}
-	} else if (at->reader != unit_at(check, unit)->ref && at->writer != unit_at(check, unit)->ref) {
-		if (!old)
-			read_first(check, unit, location, access);
-		else if (!at->readers || !location_has_reader(check, location, unit))
-			location_add_reader(check, location, unit, access);
-	}
-	if (!old) {
-		unit_at(check, unit)->open = false;
-		lead(check, unit);
-		check->engine->end(check, unit);
-	}
+	unit = unit_new(check, tag, true);
+	follow(check, unit);
+	(write ? write_first : read_first)(check, unit, location, access);
+	unit_at(check, unit)->open = false;
+	lead(check, unit);
+	check->engine->end(check, unit);
 }
 
 void check_unary_read(struct check *check, const struct check_unit_tag *unit, uint32_t location,

@@ -20,10 +20,27 @@
  * access would close one, it is reported, and the edge is left out, so that
  * the order stays one and later violations are found as well.
  *
+ * Program order, exactly: a unit follows the units of its thread that ended
+ * before it began and are on the same set at that time. Merging two sets orders
+ * nothing that was there before; the next unit of each thread follows its units
+ * on both.
+ *
+ * What both engines promise, in the same words, also after violations: the edge
+ * from a unit to the one that accesses is left out if and only if the latter
+ * comes before the former in the order so far. Since the edges of one access
+ * all lead to one unit, it does not matter which is looked at first, and both
+ * engines leave out the same edges at the same accesses. In particular a set is
+ * violated for one if it is for the other, at the same access; and so is each
+ * unit. Reports differ in two points: the graph tells the whole cycle, the
+ * vector clocks only the edge; and the graph reports a pair of units once, in
+ * this direction, while the vector clocks remember one source per unit and may
+ * tell a pair again.
+ *
  * A thread's units on one set follow each other without overlap: the caller
  * gives nested ones to the top-most unit. Locations belong to one set; units
  * and locations are named by handles that the engine gives out and uses again
- * once they are ended or freed.
+ * once they are ended or freed. Memory grows with locations and with units that
+ * an open unit comes before; all others are forgotten.
  */
 #ifndef ATOMSAN_CHECK_ENGINE_H
 #define ATOMSAN_CHECK_ENGINE_H
@@ -33,8 +50,9 @@
 
 enum check_kind { CHECK_CONFLICT_GRAPH, CHECK_AERODROME };
 
-/* What a report wants to know of a unit and of an access; engines only carry it. */
-struct check_unit_tag {
+/* What a report wants to know of a unit and of an access; engines only carry it. Callers may have words of
+ * their own for the same fields. */
+struct __attribute__((may_alias)) check_unit_tag {
 	uint32_t thread;
 	uint32_t context; /* calling context in which it began */
 	uint32_t rule;    /* why it is a unit */
@@ -42,7 +60,7 @@ struct check_unit_tag {
 	uint64_t begin;   /* its first event's number in the execution */
 };
 
-struct check_access_tag {
+struct __attribute__((may_alias)) check_access_tag {
 	uint32_t site;
 	uint32_t context;
 	uint32_t locks; /* lock set held */
@@ -60,8 +78,11 @@ struct check_edge {
 
 /*
  * A cycle: edges[i].to is edges[i + 1].from, the last one's is the first one's
- * from. edges[0] is the edge that would have closed it. An engine that only
- * decides (aerodrome) gives the one edge that it stumbled on.
+ * from. edges[0] is the edge that would have closed it; no cycle of conflicts
+ * between units through it is shorter. Two units have the first pair of accesses
+ * that conflict as their edge. Between units of one thread there may be several
+ * others; program order over them is one edge. An engine that only decides
+ * (aerodrome) gives the closing edge alone.
  */
 struct check_cycle {
 	const struct check_edge *edges;
@@ -71,12 +92,14 @@ struct check_cycle {
 struct check_config {
 	enum check_kind kind;
 	bool program_order;
+	/* Must not call the engine. What it is given is gone when it returns. NULL: count only. */
 	void (*violation)(void *user, const struct check_cycle *cycle);
 	void *user;
 };
 
 struct check_stats {
-	uint64_t units, unary, accesses, edges, violations;
+	uint64_t units, unary, accesses, violations;
+	uint64_t edges;                       /* made in all; components of clocks for aerodrome */
 	uint64_t live_units, most_live_units; /* in the graph, now and at most */
 	uint64_t searched;                    /* nodes visited by cycle detection */
 };
@@ -89,8 +112,8 @@ void check_stats(const struct check *check, struct check_stats *stats);
 
 uint32_t check_set_new(struct check *check);
 /* From now on the units and locations of `from` are units and locations of
- * `to`; what came before stays as it was. The handle `from` is void. No unit of
- * the same thread is open on both. */
+ * `to`; what came before stays as it was, tags included. The handle `from` is
+ * void. No unit of the same thread is open on both. */
 void check_set_merge(struct check *check, uint32_t from, uint32_t to);
 /* Its locations were freed, its units ended. */
 void check_set_free(struct check *check, uint32_t set);
@@ -104,9 +127,14 @@ uint32_t check_location_new(struct check *check);
 uint32_t check_location_split(struct check *check, uint32_t location);
 void check_location_free(struct check *check, uint32_t location);
 
+/* The location will be accessed soon. */
+void check_prefetch(const struct check *check, uint32_t location);
 void check_read(struct check *check, uint32_t unit, uint32_t location, const struct check_access_tag *tag);
 void check_write(struct check *check, uint32_t unit, uint32_t location, const struct check_access_tag *tag);
-/* An access outside any unit is a unit of its own. */
+/*
+ * An access outside any unit is a unit of its own: the tag's begin and context
+ * are the access's time and context.
+ */
 void check_unary_read(struct check *check, const struct check_unit_tag *unit, uint32_t location,
 		      const struct check_access_tag *tag);
 void check_unary_write(struct check *check, const struct check_unit_tag *unit, uint32_t location,

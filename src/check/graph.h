@@ -14,7 +14,7 @@ struct edge {
 	uint32_t chain; /* next in the hash table, which has the edges into open units alone */
 	uint32_t from, to;
 	uint32_t in_next, in_previous; /* among the edges into `to` */
-	uint32_t out_next, out_previous;
+	uint32_t out_next;             /* those out of `from` go together */
 	bool program_order;
 	bool refused; /* known to close a cycle: no part of the order */
 	struct check_access_tag source, target;
@@ -30,7 +30,7 @@ struct graph {
 	struct list forward, backward, forward_active, backward_active, forward_passive, backward_passive;
 	struct list queue;
 	struct check_edge *cycle;
-	uint32_t cycle_capacity;
+	uint32_t cycle_length, cycle_capacity;
 };
 
 static inline struct edge *edge_at(struct check *check, uint32_t edge)

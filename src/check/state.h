@@ -123,6 +123,22 @@ static inline uint32_t unit_of(struct check *check, uint64_t ref)
 	return unit_at(check, unit)->ref == ref ? unit : 0;
 }
 
+/*
+ * The unit as the source of an access. Unary accesses that were put together
+ * have one unit, and each its own name.
+ */
+static inline struct check_unit_tag unit_named(struct check *check, uint32_t unit,
+					       const struct check_access_tag *source)
+{
+	struct check_unit_tag tag = unit_at(check, unit)->tag;
+
+	if (unit_at(check, unit)->unary) {
+		tag.begin = source->time;
+		tag.context = source->context;
+	}
+	return tag;
+}
+
 uint32_t unit_new(struct check *check, const struct check_unit_tag *tag, bool unary);
 /* Makes all references to it void; the engine has let go of it. */
 void unit_free(struct check *check, uint32_t unit);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Takes what a verb found elsewhere, as if it had been found here. */
+#include "cli/findings.h"
 #include "cli/publish.h"
 #include "finding/json.h"
 
@@ -8,7 +9,7 @@ static int import_run(int argc, char **argv)
 	struct publish publish = {0};
 	struct err err;
 	const struct cli_option options[] = {PUBLISH_OPTIONS(publish), {NULL, NULL, NULL}};
-	int first = cli_options(&verb_import, argc, argv, options);
+	int first = findings_options(&verb_import, argc, argv, options);
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;

@@ -57,6 +57,11 @@ char *cli_part_dynamic_list(struct err *err)
 	return part("src/rt/atomsan.syms", "../" ATOMSAN_LIBDIR "/atomsan.syms", err);
 }
 
+char *cli_part_lower(struct err *err)
+{
+	return part("src/lower/atomsan-lower", "../" ATOMSAN_LIBDIR "/atomsan-lower", err);
+}
+
 char *cli_part_include(struct err *err)
 {
 	return part("include", "../include", err);

@@ -148,7 +148,8 @@ int findings_publish(const struct verb *verb, struct finding_list *list, const s
 	int failed = 0;
 	struct err err;
 
-	report_options_init(&options, stdout);
+	report_options_init(&options, publish->out ? publish->out : stdout);
+	options.told = publish->told;
 	options.strip_path_prefix = publish->strip_path_prefix;
 	finding_list_merge(list);
 	if (suppress(verb, list, publish, &options.suppressed))
@@ -160,7 +161,11 @@ int findings_publish(const struct verb *verb, struct finding_list *list, const s
 		failed = 1;
 	if (publish->report && write_report(verb, list, publish, &options))
 		failed = 1;
-	if (findings_write("-", report_format_of(publish->json ? "json" : "text"), list, &options, &err)) {
+	if (publish->out) {
+		report_format_of(publish->json ? "json" : "text")->write(publish->out, list, &options);
+		fflush(publish->out);
+	} else if (findings_write("-", report_format_of(publish->json ? "json" : "text"), list, &options,
+				  &err)) {
 		cli_fail(verb, &err);
 		failed = 1;
 	}

@@ -17,9 +17,13 @@
 #include "cli/cli.h"
 #include "finding/finding.h"
 
+#include <stdio.h>
+
 struct publish {
 	int json, no_store, github;
 	const char *db, *suppressions, *baseline, *report, *strip_path_prefix;
+	FILE *out; /* NULL: standard output */
+	bool told; /* findings were printed when they were found */
 };
 
 #define PUBLISH_OPTIONS(publish)                                                                  \

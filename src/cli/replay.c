@@ -27,7 +27,7 @@ static char *schedule_path(const char *name)
 {
 	if (strncmp(name, "F-", 2) || !access(name, F_OK))
 		return mem_text(name);
-	return mem_textf(".atomsan/schedules/%s.sched", name);
+	return mem_textf(".atomsan/schedules/%s.schedule", name);
 }
 
 static char **argv_of(const struct schedule *s)
@@ -84,6 +84,11 @@ static void print_run(const struct replay *r, const struct run_result *result)
 		text_put(stdout, result->verdict == RUN_NOT_FOLLOWED ? result->lost : result->text);
 		printf(" (%" PRIu64 " context switches, %" PRIu64 " events)\n", switches,
 		       result->report->events);
+		if (*result->stack) {
+			fputs("  after ", stdout);
+			text_put(stdout, result->stack);
+			putchar('\n');
+		}
 		if (!result->followed && result->verdict != RUN_NOT_FOLLOWED) {
 			fputs("  the schedule was not followed to its end: ", stdout);
 			text_put(stdout, result->lost);
@@ -95,6 +100,8 @@ static void print_run(const struct replay *r, const struct run_result *result)
 	text_json(stdout, run_verdict_text(result->verdict));
 	fputs(",\"text\":", stdout);
 	text_json(stdout, result->text);
+	fputs(",\"stack\":", stdout);
+	text_json(stdout, *result->stack ? result->stack : NULL);
 	printf(",\"followed\":%s,\"lost\":", result->followed ? "true" : "false");
 	text_json(stdout, result->followed ? NULL : result->lost);
 	printf(",\"status\":%d,\"switches\":%" PRIu64 ",\"preemptions\":%" PRIu64 ",\"events\":%" PRIu64

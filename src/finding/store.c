@@ -34,7 +34,7 @@ static const char *const steps[] = {
 	"CREATE TABLE runs (id INTEGER PRIMARY KEY, time TEXT NOT NULL, verb TEXT, program TEXT,"
 	" arguments TEXT, build_id TEXT, seed TEXT NOT NULL, verdict TEXT NOT NULL, findings INTEGER NOT "
 	"NULL,"
-	" overhead REAL NOT NULL);"
+	" overhead REAL NOT NULL, blind_spots TEXT NOT NULL, counts TEXT NOT NULL);"
 	"CREATE TABLE findings (id TEXT PRIMARY KEY, kind INTEGER NOT NULL, state INTEGER NOT NULL,"
 	" review INTEGER NOT NULL, reason TEXT, confidence REAL NOT NULL, title TEXT NOT NULL, function TEXT,"
 	" file TEXT, line INTEGER NOT NULL, schedule TEXT, document TEXT NOT NULL) WITHOUT ROWID;"

@@ -178,19 +178,39 @@ static uint64_t large(sqlite3_stmt *row, int column)
 	return digits ? strtoull(digits, NULL, 10) : 0;
 }
 
+/* What the latest run did not see, and what it counted, are the report's. */
+static void recall_run(struct finding_list *list, sqlite3_stmt *row)
+{
+	const char *blind = (const char *)sqlite3_column_text(row, 9);
+	const char *counted = (const char *)sqlite3_column_text(row, 10);
+	json_t *spots = json_loads(blind ? blind : "", 0, NULL), *value;
+	json_t *counts = json_loads(counted ? counted : "", 0, NULL);
+	const char *name;
+	size_t i;
+
+	json_array_foreach(spots, i, value) if (json_is_string(value))
+		finding_add_blind_spot(list, json_string_value(value));
+	json_object_foreach(counts, name, value) if (json_is_number(value))
+		finding_add_count(list, name, json_number_value(value));
+	json_decref(spots);
+	json_decref(counts);
+}
+
 static int load_runs(struct store *store, struct finding_list *list, struct err *err)
 {
 	sqlite3_stmt *rows =
 		store_prepare(store,
 			      "SELECT time, verb, program, arguments, build_id, verdict, seed, findings,"
-			      " overhead FROM runs ORDER BY id DESC LIMIT ?",
+			      " overhead, blind_spots, counts FROM runs ORDER BY id DESC LIMIT ?",
 			      err);
 	int code;
 
 	if (!rows)
 		return -1;
 	store_bind(rows, "i", (int64_t)MOST_RUNS);
-	while ((code = sqlite3_step(rows)) == SQLITE_ROW)
+	while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
+		if (!list->run_count)
+			recall_run(list, rows);
 		finding_add_run(list, &(struct finding_run){
 					      .time = (const char *)sqlite3_column_text(rows, 0),
 					      .verb = (const char *)sqlite3_column_text(rows, 1),
@@ -202,6 +222,7 @@ static int load_runs(struct store *store, struct finding_list *list, struct err 
 					      .findings = (uint64_t)sqlite3_column_int64(rows, 7),
 					      .overhead = sqlite3_column_double(rows, 8),
 				      });
+	}
 	if (code != SQLITE_DONE)
 		store_failed(store, err);
 	sqlite3_finalize(rows);

@@ -51,24 +51,42 @@ static double count_of(const struct finding_list *list, const char *name)
 	return 0;
 }
 
+/* A part of the list's document, as text. */
+static char *part_of(const struct finding_list *list, const char *name)
+{
+	struct finding_list alone = *list;
+
+	alone.finding_count = alone.trial_count = alone.run_count = 0;
+	json_t *root = finding_list_to_json(&alone);
+	char *text = json_dumps(json_object_get(root, name), JSON_COMPACT);
+
+	json_decref(root);
+	BUG_ON(!text);
+	return text;
+}
+
 static int add_run(struct adding *a)
 {
-	sqlite3_stmt *insert =
-		store_prepare(a->store,
-			      "INSERT INTO runs (time, verb, program, arguments, build_id, seed,"
-			      " verdict, findings, overhead) VALUES (?,?,?,?,?,?,?,?,?)",
-			      a->err);
+	sqlite3_stmt *insert = store_prepare(
+		a->store,
+		"INSERT INTO runs (time, verb, program, arguments, build_id, seed, verdict, findings,"
+		" overhead, blind_spots, counts) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+		a->err);
 	char *command = command_of(a->list), seed[24];
+	char *blind_spots = part_of(a->list, "blind_spots"), *counts = part_of(a->list, "counts");
 
 	snprintf(seed, sizeof seed, "%" PRIu64, a->list->seed);
 	if (insert)
-		store_bind(insert, "sssssssid", a->now, a->list->verb, a->list->program, command,
+		store_bind(insert, "sssssssidss", a->now, a->list->verb, a->list->program, command,
 			   a->list->build_id, seed, a->list->finding_count ? "findings" : "clean",
-			   (int64_t)a->list->finding_count, count_of(a->list, "overhead"));
+			   (int64_t)a->list->finding_count, count_of(a->list, "overhead"), blind_spots,
+			   counts);
 	int failed = !insert || store_step(a->store, insert, a->err);
 
 	sqlite3_finalize(insert);
 	free(command);
+	free(blind_spots);
+	free(counts);
 	a->run = sqlite3_last_insert_rowid(a->store->db);
 	return failed ? -1 : 0;
 }

@@ -77,12 +77,10 @@ static uint32_t intern(struct model *model, const struct thread *thread)
 	return set;
 }
 
-uint32_t held_set(struct model *model, struct thread *thread)
+uint32_t held_set_new(struct model *model, struct thread *thread)
 {
-	if (thread->locks_dirty) {
-		thread->locks = thread->held_count ? intern(model, thread) : 0;
-		thread->locks_dirty = false;
-	}
+	thread->locks = thread->held_count ? intern(model, thread) : 0;
+	thread->locks_dirty = false;
 	return thread->locks;
 }
 

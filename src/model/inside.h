@@ -40,14 +40,16 @@ struct place {
 struct routine {
 	bool known;
 	bool is_main, loop, walk;
+	bool argument;     /* stands for another parameter of the function below it */
 	bool seen_through; /* getter, setter, or no unit by the user's word */
 	bool declared, waits, unitfor;
 	bool synchronises; /* loop: a lock was taken inside an iteration */
+	bool starts;       /* a thread began with it, so it is no unit wherever it is called */
 	uint16_t receiver_type;
 	uint32_t file;
 };
 
-enum set_kind { SET_INSTANCE, SET_FILE, SET_BLOCK, SET_VARIABLE, SET_STACK, SET_NAMED, SET_ONE, SET_IGNORED };
+enum set_kind { SET_INSTANCE, SET_STACK, SET_BLOCK, SET_VARIABLE, SET_FILE, SET_NAMED, SET_ONE, SET_IGNORED };
 
 /* How a set is spoken of. */
 struct set_face {
@@ -61,7 +63,7 @@ struct set_face {
 struct set {
 	uint32_t root; /* itself, if it is one */
 	uint32_t handle;
-	uint32_t refs;           /* granules that belong to it */
+	uint32_t refs;           /* cells that belong to it */
 	uint32_t open;           /* root: units open on it */
 	uint32_t next, previous; /* ring of the sets with the same root; free list */
 	uint32_t members;        /* root: how many sets have it as their root, itself included */
@@ -73,6 +75,9 @@ struct set {
 	struct set_face face; /* root: of the whole */
 };
 
+/* How far back an iteration remembers what it read. */
+#define UNIT_REMEMBERED 8
+
 /* A unit of work that is open, for one set. */
 struct open_unit {
 	uint32_t set; /* root */
@@ -81,6 +86,9 @@ struct open_unit {
 	uint32_t frame;         /* index; of a bracket with UNIT_BRACKET */
 	uint32_t next_in_frame; /* free list, too */
 	uint32_t next_in_set, previous_in_set;
+	bool iteration;
+	uint8_t reads;                  /* how many there were */
+	uint64_t read[UNIT_REMEMBERED]; /* an iteration: what it read last */
 };
 
 #define UNIT_BRACKET 0x80000000u
@@ -89,10 +97,12 @@ struct frame {
 	uint32_t function;
 	uint32_t context;
 	uint64_t receiver;
-	uint32_t units;   /* open units that are this call */
-	uint32_t objects; /* number of stack objects below it */
-	uint32_t floor;   /* the thread's, when it was entered */
-	bool start;       /* main, or what a thread began with */
+	uint32_t units;         /* open units that are this call */
+	uint32_t objects;       /* number of stack objects below it */
+	uint32_t floor;         /* the thread's, when it was entered */
+	uint32_t receiver_set;  /* root of the receiver's set, if it was found at that turn */
+	uint64_t receiver_turn; /* see model.turn */
+	bool start;             /* main, or what a thread began with */
 };
 
 /* Something that is a unit by itself, opened and closed by operations, not calls. */
@@ -151,8 +161,8 @@ struct model {
 	struct set *sets;
 	uint32_t set_count, set_room, set_free;
 	struct map instances; /* address or name to set */
-	struct map handles;   /* sink's handle to set */
-	uint32_t everything;  /* the set of --sets=one */
+	uint64_t turn; /* goes on when a set merges or is freed: what was found before may have changed */
+	uint32_t everything; /* the set of --sets=one */
 
 	struct thread *threads;
 	uint32_t thread_count, live_threads;
@@ -174,8 +184,20 @@ struct model {
 };
 
 /* places.c */
-struct place *place_of(struct model *model, uint32_t site);
-struct routine *routine_of(struct model *model, uint32_t function);
+struct place *place_look_up(struct model *model, uint32_t site);
+static inline struct place *place_of(struct model *model, uint32_t site)
+{
+	if (__builtin_expect(site < model->place_count && model->places[site].known, 1))
+		return &model->places[site];
+	return place_look_up(model, site);
+}
+struct routine *routine_look_up(struct model *model, uint32_t function);
+static inline struct routine *routine_of(struct model *model, uint32_t function)
+{
+	if (__builtin_expect(function < model->routine_count && model->routines[function].known, 1))
+		return &model->routines[function];
+	return routine_look_up(model, function);
+}
 void places_release(struct model *model);
 /* Does a chain of pointer members lead from one type to the other? 0 as `to`: to a plain block. */
 bool place_reaches(struct model *model, uint16_t from, uint16_t to);
@@ -188,22 +210,49 @@ static inline uint32_t set_root(const struct model *model, uint32_t set)
 {
 	return model->sets[set].root;
 }
-/* The root of the set that the granule belongs to, found or made; 0: the user has no eye for it. */
-uint32_t set_of_access(struct model *model, struct thread *thread, struct granule *granule, uint64_t address,
-		       const struct place *place, bool writes);
+/* The root of the set that the cell belongs to, found or made; 0: the user has no eye for it. */
+uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
+		     const struct place *place, bool writes);
+static inline uint32_t set_of_access(struct model *model, struct thread *thread, struct cell *cell,
+				     uint64_t address, const struct place *place, bool writes)
+{
+	/* Where nothing new can be learned. */
+	if (__builtin_expect(cell->set && !place->leads && (!place->type_size || place->type == cell->type) &&
+				     model->sets[cell->set].kind <= SET_BLOCK,
+			     1))
+		return model->sets[cell->set].root;
+	return set_look_up(model, thread, cell, address, place, writes);
+}
 /* Of the object that a receiver points to; 0 if it has none yet and `make` is not set. */
 uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, bool make);
 /* The bytes stop being what they were: a block is allocated, freed, goes out of scope. */
 void set_forget(struct model *model, uint64_t start, uint64_t size);
+/* A second cell belongs to the same set as this one. */
+void set_share(struct model *model, const struct cell *cell, uint64_t address);
 void set_unit_gone(struct model *model, uint32_t set);
 
 /* units.c */
 void unit_release_all(struct model *model);
-struct thread *unit_thread(struct model *model, uint32_t index);
+struct thread *unit_thread_new(struct model *model, uint32_t index);
+static inline struct thread *unit_thread(struct model *model, uint32_t index)
+{
+	return __builtin_expect(index < model->thread_count, 1) ? &model->threads[index]
+								: unit_thread_new(model, index);
+}
 void unit_enter(struct model *model, uint32_t thread, uint32_t function, uint64_t receiver);
 void unit_exit(struct model *model, uint32_t thread, uint32_t frames);
 /* The open unit of the thread for this set (a root); MODEL_NO_UNIT: the access stands alone. */
-uint32_t unit_of_access(struct model *model, uint32_t thread, uint32_t set);
+uint32_t unit_look_up(struct model *model, uint32_t thread, uint32_t set);
+/* Has the open iteration of this handle read the address before? From now on it has. */
+bool unit_reads_again(struct model *model, uint32_t set, uint64_t address);
+static inline uint32_t unit_of_access(struct model *model, uint32_t thread, uint32_t root)
+{
+	const struct set *set = &model->sets[root];
+
+	if (__builtin_expect(set->cached_unit && set->cached_thread == thread, 1))
+		return model->units[set->cached_unit].handle;
+	return unit_look_up(model, thread, root);
+}
 /* What a bracket is: one that the program declares, or a critical section. */
 void unit_bracket_begin(struct model *model, uint32_t thread, uint64_t name, uint32_t rule);
 void unit_bracket_end(struct model *model, uint32_t thread, uint64_t name);
@@ -214,7 +263,10 @@ void unit_synchronises(struct model *model, uint32_t thread);
 void unit_end(struct model *model, uint32_t unit);
 /* Both sets are roots: what is open on `from` is from now on open on `to`. */
 void unit_merge(struct model *model, uint32_t from, uint32_t to);
-uint32_t unit_context(const struct thread *thread);
+static inline uint32_t unit_context(const struct thread *thread)
+{
+	return thread->depth ? thread->frames[thread->depth - 1].context : 0;
+}
 /* The frame whose code makes the access: not a getter or setter. NULL: none. */
 struct frame *unit_frame(struct model *model, struct thread *thread);
 void unit_object(struct model *model, uint32_t thread, uint64_t address, uint64_t size, uint32_t site);
@@ -225,7 +277,11 @@ bool unit_cursor_user(struct model *model, struct thread *thread, uint64_t objec
 /* held.c */
 void held_lock(struct model *model, struct thread *thread, const struct trace_event *event, uint64_t address);
 void held_unlock(struct model *model, struct thread *thread, uint64_t address);
-uint32_t held_set(struct model *model, struct thread *thread);
+uint32_t held_set_new(struct model *model, struct thread *thread);
+static inline uint32_t held_set(struct model *model, struct thread *thread)
+{
+	return __builtin_expect(thread->locks_dirty, 0) ? held_set_new(model, thread) : thread->locks;
+}
 /* True if the thread waited for another one's post, not for a lock. */
 bool held_semaphore_wait(struct model *model, struct thread *thread, uint64_t address);
 void held_semaphore_post(struct model *model, struct thread *thread, uint64_t address);

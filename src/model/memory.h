@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The program's memory as the model sees it: granules of 8 bytes, each with the
- * atomic set that it belongs to and the locations that it holds, and the blocks
- * (heap blocks, stack objects) that it lies in.
+ * The program's memory as the model sees it: granules of 8 bytes, with the
+ * locations in them and the atomic sets that these belong to, and the blocks
+ * (heap blocks, stack objects) that they lie in.
  *
  * A location is a group of bytes of one granule that were always accessed
  * together. Most granules hold one, a granule with two ints holds two; when an
@@ -19,20 +19,23 @@
 #define MEMORY_CHUNK_SHIFT 15 /* 32 KB of the program's memory */
 #define MEMORY_CHUNK_GRANULES (1u << (MEMORY_CHUNK_SHIFT - 3))
 
-struct granule {
+/* Bytes of a granule that are one location and belong to one set. */
+struct cell {
 	uint32_t set;      /* index of the model's set; 0: none yet */
 	uint32_t location; /* the sink's handle, if mask is not 0 */
-	uint32_t parts;    /* index of struct memory_parts: more than one location; 0: none */
 	uint16_t type;     /* the struct type by which the set was found */
-	uint8_t mask;      /* bytes of the location */
-	uint8_t unused;
+	uint8_t mask;      /* which bytes */
+};
+
+struct granule {
+	struct cell cell; /* the only one, if parts is 0 */
+	uint32_t parts;   /* index of struct memory_parts */
 };
 
 /* A granule whose bytes went separate ways. */
 struct memory_parts {
-	uint32_t locations[8];
-	uint8_t masks[8]; /* disjoint; 0: unused */
-	uint32_t next;    /* free list */
+	struct cell cells[8]; /* disjoint masks; the first of mask 0 ends them */
+	uint32_t next;        /* free list */
 };
 
 enum memory_kind { MEMORY_HEAP, MEMORY_STACK };
@@ -50,7 +53,7 @@ struct memory_chunk {
 	uint64_t starts[MEMORY_CHUNK_GRANULES / 64]; /* which granules have one */
 	uint64_t number;                             /* address >> MEMORY_CHUNK_SHIFT */
 	uint32_t cover;                              /* block that reaches into the chunk from below */
-	uint32_t used;                               /* granules with a set or a location */
+	uint32_t used;                               /* cells with a set */
 };
 
 #define MEMORY_CACHE 256

@@ -44,6 +44,7 @@ void model_stats(const struct model *model, struct model_stats *stats)
 
 /* Who accesses, for the sink. */
 struct accessor {
+	struct thread *thread;
 	uint32_t unit; /* MODEL_NO_UNIT: alone */
 	struct model_unit alone;
 	struct model_access tag;
@@ -75,65 +76,67 @@ static void access_location(struct model *model, const struct accessor *who, uin
 	}
 }
 
-static uint32_t new_location(struct model *model)
+/* The cell's bytes are accessed: in which set, by which unit? */
+static void access_cell(struct model *model, struct cell *cell, uint64_t address, const struct place *place,
+			struct accessor *who)
 {
+	uint32_t root = set_of_access(model, who->thread, cell, address, place, who->writes);
+
+	if (!root)
+		return;
+	who->unit = unit_of_access(model, who->alone.thread, root);
+	if (who->unit == MODEL_NO_UNIT)
+		who->alone.set = model->sets[root].handle;
+	else if (!who->writes)
+		who->tag.op = unit_reads_again(model, root, address) ? MODEL_READ_AGAIN : MODEL_READ;
+	access_location(model, who, cell->location);
+}
+
+static void new_location(struct model *model, struct cell *cell, uint8_t mask)
+{
+	cell->location = model->sink.location_new(model->sink.user);
+	cell->mask = mask;
 	model->stats.locations++;
-	return model->sink.location_new(model->sink.user);
 }
 
 /* Bytes of a granule that were not always accessed together. */
-static void access_parts(struct model *model, struct granule *granule, uint8_t mask,
-			 const struct accessor *who)
+static void access_parts(struct model *model, struct granule *granule, uint64_t address, uint8_t mask,
+			 const struct place *place, struct accessor *who)
 {
-	struct memory_parts *parts;
+	uint64_t base = address & ~7ull;
 	unsigned count = 0;
 
 	if (!granule->parts) {
-		uint32_t index = memory_parts_new(&model->memory);
-
-		parts = &model->memory.parts[index];
-		parts->locations[0] = granule->location;
-		parts->masks[0] = granule->mask;
-		granule->parts = index;
-		granule->mask = 0xff;
+		granule->parts = memory_parts_new(&model->memory);
+		model->memory.parts[granule->parts].cells[0] = granule->cell;
+		granule->cell = (struct cell){0};
 	}
-	parts = &model->memory.parts[granule->parts];
-	while (count < 8 && parts->masks[count])
+	/* Nothing below makes or frees parts, so these stay where they are. */
+	struct cell *cells = model->memory.parts[granule->parts].cells;
+
+	while (count < 8 && cells[count].mask)
 		count++;
 	for (unsigned i = 0, known = count; i < known && mask; i++) {
-		uint8_t common = parts->masks[i] & mask;
+		uint8_t common = cells[i].mask & mask;
 
 		if (!common)
 			continue;
-		if (common != parts->masks[i]) {
+		if (common != cells[i].mask) {
 			/* The others keep the past that they had in common. */
+			cells[count] = cells[i];
+			cells[count].location =
+				model->sink.location_split(model->sink.user, cells[i].location);
+			cells[count++].mask &= (uint8_t)~common;
+			cells[i].mask = common;
 			model->stats.locations++;
-			parts->locations[count] =
-				model->sink.location_split(model->sink.user, parts->locations[i]);
-			parts->masks[count++] = (uint8_t)(parts->masks[i] & ~common);
-			parts->masks[i] = common;
+			set_share(model, &cells[i], base);
 		}
 		mask &= (uint8_t)~common;
-		access_location(model, who, parts->locations[i]);
+		access_cell(model, &cells[i], base + (unsigned)__builtin_ctz(common), place, who);
 	}
 	if (mask) {
-		parts->locations[count] = new_location(model);
-		parts->masks[count] = mask;
-		access_location(model, who, parts->locations[count]);
-	}
-}
-
-static void access_granule(struct model *model, struct granule *granule, uint8_t mask,
-			   const struct accessor *who)
-{
-	if (__builtin_expect(granule->mask == mask && !granule->parts, 1)) {
-		access_location(model, who, granule->location);
-	} else if (!granule->mask) {
-		granule->location = new_location(model);
-		granule->mask = mask;
-		access_location(model, who, granule->location);
-	} else {
-		access_parts(model, granule, mask, who);
+		new_location(model, &cells[count], mask);
+		access_cell(model, &cells[count], base + (unsigned)__builtin_ctz(mask), place, who);
 	}
 }
 
@@ -142,44 +145,45 @@ static void access_bytes(struct model *model, uint32_t thread_index, uint32_t si
 {
 	struct thread *thread = unit_thread(model, thread_index);
 	struct place *place = place_of(model, site);
-	struct accessor who = {.reads = reads, .writes = writes};
+	uint32_t context = unit_context(thread);
 
 	if (place->left_out || !size) {
 		model->stats.left_out++;
 		return;
 	}
 	model->stats.accesses++;
-	who.tag = (struct model_access){
-		.site = site,
-		.context = unit_context(thread),
-		.locks = held_set(model, thread),
-		.op = reads && writes ? MODEL_UPDATE
-		      : writes        ? MODEL_WRITE
-				      : MODEL_READ,
-		.time = model->time,
-		.address = address,
+
+	struct accessor who = {
+		.thread = thread,
+		.reads = reads,
+		.writes = writes,
+		.alone = {.thread = thread_index,
+			  .context = context,
+			  .rule = MODEL_RULE_NONE,
+			  .begin = model->time},
+		.tag = {.site = site,
+			.context = context,
+			.locks = held_set(model, thread),
+			.op = reads && writes ? MODEL_UPDATE
+			      : writes        ? MODEL_WRITE
+					      : MODEL_READ,
+			.time = model->time,
+			.address = address},
 	};
+
 	for (uint64_t end = address + size, at = address; at < end;) {
 		uint64_t next = (at | 7) + 1, stop = next < end ? next : end;
 		uint8_t mask = (uint8_t)(((1u << (stop - at)) - 1) << (at & 7));
-		struct memory_chunk *chunk = memory_chunk(&model->memory, at);
-		struct granule *granule = &chunk->granules[memory_index(at)];
-		uint32_t root = set_of_access(model, thread, granule, at, place, writes);
+		struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
 
-		if (!root) {
-			at = stop;
-			continue;
+		if (__builtin_expect(granule->cell.mask == mask && !granule->parts, 1)) {
+			access_cell(model, &granule->cell, at, place, &who);
+		} else if (!granule->cell.mask && !granule->parts) {
+			new_location(model, &granule->cell, mask);
+			access_cell(model, &granule->cell, at, place, &who);
+		} else {
+			access_parts(model, granule, at, mask, place, &who);
 		}
-		who.unit = unit_of_access(model, thread_index, root);
-		if (who.unit == MODEL_NO_UNIT)
-			who.alone = (struct model_unit){
-				.thread = thread_index,
-				.context = who.tag.context,
-				.rule = MODEL_RULE_NONE,
-				.set = model->sets[root].handle,
-				.begin = model->time,
-			};
-		access_granule(model, granule, mask, &who);
 		at = stop;
 	}
 }
@@ -340,6 +344,35 @@ void model_event(struct model *model, const struct trace_event *event)
 		op_event(model, event);
 		break;
 	}
+}
+
+static struct granule *granule_of(struct model *model, const struct trace_event *event)
+{
+	uint64_t number = event->address >> MEMORY_CHUNK_SHIFT;
+	struct memory_chunk *chunk = model->memory.cache[number % MEMORY_CACHE];
+
+	if (event->kind != TRACE_ACCESS || !chunk || chunk->number != number)
+		return NULL;
+	return &chunk->granules[memory_index(event->address)];
+}
+
+void model_prefetch_far(struct model *model, const struct trace_event *event)
+{
+	struct granule *granule = granule_of(model, event);
+
+	if (granule)
+		__builtin_prefetch(granule);
+}
+
+void model_prefetch_near(struct model *model, const struct trace_event *event)
+{
+	struct granule *granule = granule_of(model, event);
+
+	if (!granule || !granule->cell.mask)
+		return;
+	__builtin_prefetch(&model->sets[granule->cell.set]);
+	if (model->sink.prefetch)
+		model->sink.prefetch(model->sink.user, granule->cell.location);
 }
 
 void model_finish(struct model *model)

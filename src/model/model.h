@@ -40,14 +40,15 @@ struct model_options {
 };
 
 /* Why something is a unit. */
-#define MODEL_RULES(X)                                                            \
-	X(NONE, "a single access outside any unit")                               \
-	X(RECEIVER, "its first pointer to a struct leads to the accessed object") \
-	X(FILE, "it belongs to the file whose variables are accessed")            \
-	X(DIRECT, "it accesses the object itself")                                \
-	X(LOOP, "it is one iteration of a loop that synchronises")                \
-	X(SECTION, "it is a critical section")                                    \
-	X(DECLARED, "it is declared as a unit")                                   \
+#define MODEL_RULES(X)                                                                               \
+	X(NONE, "a single access outside any unit")                                                  \
+	X(RECEIVER, "its first pointer to a struct leads to the accessed object")                    \
+	X(ARGUMENT, "it works on two objects of this type, of which the accessed one is the second") \
+	X(FILE, "it belongs to the file whose variables are accessed")                               \
+	X(DIRECT, "it accesses the object itself")                                                   \
+	X(LOOP, "it is one iteration of a loop that synchronises")                                   \
+	X(SECTION, "it is a critical section")                                                       \
+	X(DECLARED, "it is declared as a unit")                                                      \
 	X(UNITFOR, "it is declared as a unit for this type")
 
 enum model_rule {
@@ -64,7 +65,8 @@ struct model_unit {
 	uint64_t begin;   /* number of the event with which it began */
 };
 
-enum model_op { MODEL_READ, MODEL_WRITE, MODEL_UPDATE };
+/* READ_AGAIN: an iteration of a loop reads what it has read before. */
+enum model_op { MODEL_READ, MODEL_WRITE, MODEL_UPDATE, MODEL_READ_AGAIN };
 
 struct model_access {
 	uint32_t site;
@@ -98,6 +100,8 @@ struct model_sink {
 			   const struct model_access *access);
 	void (*unary_write)(void *user, const struct model_unit *unit, uint32_t location,
 			    const struct model_access *access);
+	/* The location will be accessed soon; may be NULL. */
+	void (*prefetch)(void *user, uint32_t location);
 	/* Every synchronisation operation, after the model has looked at it; may be NULL. */
 	void (*op)(void *user, const struct trace_event *event, uint64_t time);
 };
@@ -110,6 +114,13 @@ struct model *model_new(struct trace *trace, const struct model_options *options
 void model_free(struct model *model);
 
 void model_event(struct model *model, const struct trace_event *event);
+/*
+ * Most of the time goes by waiting for memory. Who knows what comes asks for
+ * it: first for where an event's address is looked up, some events later for
+ * what stands there.
+ */
+void model_prefetch_far(struct model *model, const struct trace_event *event);
+void model_prefetch_near(struct model *model, const struct trace_event *event);
 /* No more events: ends what is open. */
 void model_finish(struct model *model);
 
@@ -126,7 +137,7 @@ uint32_t model_locks(const struct model *model, uint32_t locks, const uint64_t *
 /* Text that the caller frees; never NULL. What is asked for must not have been freed
  * by the program since: ask from within a callback. */
 char *model_lock_name(const struct model *model, uint64_t address);
-char *model_set_name(const struct model *model, uint32_t set); /* the sink's handle */
+char *model_set_name(const struct model *model, uint64_t address); /* that the bytes there belong to */
 char *model_variable_name(const struct model *model, const struct model_access *access);
 const char *model_rule_text(uint32_t rule);
 

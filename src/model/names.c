@@ -42,9 +42,28 @@ static char *block_name(const struct model *model, uint32_t site, bool stack)
 	return mem_textf("block of %s", s.function);
 }
 
-char *model_set_name(const struct model *model, uint32_t handle)
+static uint32_t set_at(const struct model *model, uint64_t address)
 {
-	uint32_t index = map_get(&model->handles, handle);
+	struct memory *memory = (struct memory *)&model->memory; /* which is looked up, not changed */
+	struct memory_chunk *chunk = memory_chunk_slow(memory, address >> MEMORY_CHUNK_SHIFT, false);
+	const struct granule *granule = chunk ? &chunk->granules[memory_index(address)] : NULL;
+
+	if (!granule)
+		return 0;
+	if (!granule->parts)
+		return granule->cell.set;
+	for (unsigned i = 0; i < 8; i++) {
+		const struct cell *cell = &memory->parts[granule->parts].cells[i];
+
+		if (cell->mask >> (address & 7) & 1)
+			return cell->set;
+	}
+	return 0;
+}
+
+char *model_set_name(const struct model *model, uint64_t address)
+{
+	uint32_t index = model->everything ? model->everything : set_at(model, address);
 
 	if (!index)
 		return mem_text("?");

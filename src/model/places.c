@@ -199,7 +199,7 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 	apply_spec(model, place, &site);
 }
 
-struct place *place_of(struct model *model, uint32_t site)
+struct place *place_look_up(struct model *model, uint32_t site)
 {
 	if (site >= model->place_count) {
 		uint64_t count = model->place_count ? model->place_count : 256;
@@ -230,10 +230,11 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	routine->loop = function.flags & ATOMSAN_FN_LOOP;
 	routine->walk = function.flags & ATOMSAN_FN_WALK;
 	routine->is_main = !routine->loop && function.name && !strcmp(function.name, "main");
-	routine->seen_through = function.flags & ATOMSAN_FN_ACCESSOR;
+	routine->seen_through = function.flags & (ATOMSAN_FN_ACCESSOR | ATOMSAN_FN_ARGUMENT);
+	routine->argument = function.flags & ATOMSAN_FN_ARGUMENT;
 	routine->receiver_type = type_number(model, function.receiver_type);
 	routine->file = number(&model->files, function.file);
-	if (spec && function.name && !routine->loop) {
+	if (spec && function.name && !routine->loop && !routine->argument) {
 		unsigned word = spec_function(spec, function.name, function.linkage_name, function.file);
 
 		routine->declared = word & SPEC_UNIT;
@@ -244,7 +245,7 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	}
 }
 
-struct routine *routine_of(struct model *model, uint32_t function)
+struct routine *routine_look_up(struct model *model, uint32_t function)
 {
 	if (function >= model->routine_count) {
 		uint64_t count = model->routine_count ? model->routine_count : 64;

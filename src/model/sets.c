@@ -47,7 +47,6 @@ static uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, u
 			    .key = key,
 			    .kind = (uint8_t)kind,
 			    .face = {.name = name, .type = type, .kind = (uint8_t)kind}};
-	map_set(&model->handles, set->handle, index);
 	if (key)
 		map_set(&model->instances, key, index);
 	model->stats.sets++;
@@ -67,7 +66,6 @@ void sets_release(struct model *model)
 {
 	free(model->sets);
 	map_release(&model->instances);
-	map_release(&model->handles);
 }
 
 static void unlink_key(struct model *model, uint32_t index)
@@ -77,6 +75,7 @@ static void unlink_key(struct model *model, uint32_t index)
 	if (set->key && map_get(&model->instances, set->key) == index)
 		map_remove(&model->instances, set->key);
 	set->key = 0;
+	model->turn++;
 }
 
 static void free_root_if_idle(struct model *model, uint32_t root)
@@ -86,7 +85,6 @@ static void free_root_if_idle(struct model *model, uint32_t root)
 	if (set->refs || set->open || set->members > 1 || set->kind >= SET_NAMED || set->kind == SET_FILE)
 		return;
 	unlink_key(model, root);
-	map_remove(&model->handles, set->handle);
 	model->sink.set_free(model->sink.user, set->handle);
 	set->next = model->set_free;
 	model->set_free = root;
@@ -150,9 +148,9 @@ static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
 	model->sets[to].next = after_from;
 	model->sets[after_from].previous = to;
 	model->sets[to].members += model->sets[from].members;
-	map_remove(&model->handles, model->sets[from].handle);
 	model->sink.set_merge(model->sink.user, model->sets[from].handle, model->sets[to].handle);
 	model->stats.merges++;
+	model->turn++;
 	return to;
 }
 
@@ -246,15 +244,15 @@ static uint32_t apply_merge(struct model *model, uint32_t index, uint32_t name)
 	return merge(model, set_root(model, index), set_root(model, group));
 }
 
-static void assign(struct model *model, struct granule *granule, uint64_t address, const struct place *place)
+static void assign(struct model *model, struct cell *cell, uint64_t address, const struct place *place)
 {
 	const struct spec *spec = model->options.spec;
 	uint32_t index = natural_set(model, address, place);
 	struct trace_variable variable;
 	const char *word;
 
-	granule->set = index;
-	granule->type = place->type;
+	cell->set = index;
+	cell->type = place->type;
 	model->sets[index].refs++;
 	memory_chunk(&model->memory, address)->used++;
 	if (place->merged)
@@ -265,29 +263,39 @@ static void assign(struct model *model, struct granule *granule, uint64_t addres
 		apply_merge(model, index, nametable_number(&model->names, word, strlen(word)) + 1);
 }
 
+static void forget_cell(struct model *model, struct memory_chunk *chunk, struct cell *cell)
+{
+	uint32_t index = cell->set;
+
+	if (cell->mask) {
+		model->sink.location_free(model->sink.user, cell->location);
+		model->stats.locations--;
+	}
+	memset(cell, 0, sizeof(*cell));
+	if (index) {
+		chunk->used--;
+		unreference(model, index);
+	}
+}
+
 static void forget_granule(struct model *model, struct memory_chunk *chunk, struct granule *granule)
 {
 	if (granule->parts) {
-		struct memory_parts *parts = &model->memory.parts[granule->parts];
-
-		for (unsigned i = 0; i < 8 && parts->masks[i]; i++) {
-			model->sink.location_free(model->sink.user, parts->locations[i]);
-			model->stats.locations--;
-		}
+		for (unsigned i = 0; i < 8; i++)
+			forget_cell(model, chunk, &model->memory.parts[granule->parts].cells[i]);
 		memory_parts_free(&model->memory, granule->parts);
-	} else if (granule->mask) {
-		model->sink.location_free(model->sink.user, granule->location);
-		model->stats.locations--;
-	}
-	if (granule->set) {
-		uint32_t index = granule->set;
-
-		chunk->used--;
-		memset(granule, 0, sizeof(*granule));
-		unreference(model, index);
+		granule->parts = 0;
 	} else {
-		memset(granule, 0, sizeof(*granule));
+		forget_cell(model, chunk, &granule->cell);
 	}
+}
+
+void set_share(struct model *model, const struct cell *cell, uint64_t address)
+{
+	if (!cell->set)
+		return;
+	model->sets[cell->set].refs++;
+	memory_chunk(&model->memory, address)->used++;
 }
 
 void set_forget(struct model *model, uint64_t start, uint64_t size)
@@ -304,7 +312,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 			for (; address < stop && chunk->used; address += 8) {
 				struct granule *granule = &chunk->granules[memory_index(address)];
 
-				if (granule->set)
+				if (granule->cell.set || granule->parts)
 					forget_granule(model, chunk, granule);
 			}
 		}
@@ -327,8 +335,15 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 	if (index)
 		return set_root(model, index);
 	chunk = memory_chunk_slow(&model->memory, receiver >> MEMORY_CHUNK_SHIFT, false);
-	if (chunk && chunk->granules[memory_index(receiver)].set)
-		return set_root(model, chunk->granules[memory_index(receiver)].set);
+	if (chunk) {
+		const struct granule *granule = &chunk->granules[memory_index(receiver)];
+		const struct cell *cell =
+			granule->parts ? model->memory.parts[granule->parts].cells : &granule->cell;
+
+		for (unsigned i = 0; i < (granule->parts ? 8 : 1); i++)
+			if (cell[i].set && cell[i].mask >> (receiver & 7) & 1)
+				return set_root(model, cell[i].set);
+	}
 	/* A pointer into the middle of something: nested by value. */
 	block = chunk ? memory_block_of(&model->memory, receiver) : NULL;
 	if (block && (index = map_get(&model->instances, block->start)) &&
@@ -364,6 +379,9 @@ static void own(struct model *model, uint32_t object_index, uint32_t owner_root,
 static void find_owner(struct model *model, struct thread *thread, uint32_t index, uint64_t address,
 		       const struct place *place)
 {
+	/* A way that is not the owner's own shows nothing of what has an owner. */
+	if (model->sets[index].owned && !place->holder && !place->global)
+		return;
 	struct frame *frame = unit_frame(model, thread);
 	struct routine *routine = frame ? routine_of(model, frame->function) : NULL;
 	const struct memory_block *block;
@@ -383,6 +401,9 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 
 	if (!direct && (model->sets[index].owned || frame->receiver == address - place->offset ||
 			!place_reaches(model, routine->receiver_type, place->type_size ? place->type : 0)))
+		return;
+	if (frame->receiver_set && frame->receiver_turn == model->turn &&
+	    frame->receiver_set == model->sets[index].root)
 		return;
 	block = memory_block_of(&model->memory, frame->receiver);
 	if (block && block->kind == MEMORY_STACK &&
@@ -424,30 +445,35 @@ static void find_guard(struct model *model, struct thread *thread, uint32_t inde
 	merge(model, set_root(model, index), set_root(model, group));
 }
 
-uint32_t set_of_access(struct model *model, struct thread *thread, struct granule *granule, uint64_t address,
-		       const struct place *place, bool writes)
+uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
+		     const struct place *place, bool writes)
 {
-	uint32_t index = granule->set;
+	uint32_t index = cell->set;
 
 	if (model->everything)
 		return model->everything;
 	if (!index) {
-		assign(model, granule, address, place);
-	} else if (place->type_size && place->type != granule->type) {
+		assign(model, cell, address, place);
+	} else if (place->type_size && place->type != cell->type) {
 		uint32_t other = natural_set(model, address, place);
 
-		if (!granule->type && other != index) {
+		if (!cell->type && other != index) {
 			/* Cleared as plain memory, used as a struct now: it was nobody's before. */
-			forget_granule(model, memory_chunk(&model->memory, address), granule);
-			assign(model, granule, address, place);
+			uint8_t mask = cell->mask;
+
+			forget_cell(model, memory_chunk(&model->memory, address), cell);
+			cell->mask = mask;
+			cell->location = model->sink.location_new(model->sink.user);
+			model->stats.locations++;
+			assign(model, cell, address, place);
 		} else {
 			/* One struct lies in the other. */
 			if (set_root(model, other) != set_root(model, index))
 				merge(model, set_root(model, index), set_root(model, other));
-			granule->type = place->type;
+			cell->type = place->type;
 		}
 	}
-	index = granule->set;
+	index = cell->set;
 	if (model->sets[index].kind == SET_IGNORED)
 		return 0;
 	if (model->sets[index].kind == SET_VARIABLE) {

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-struct thread *unit_thread(struct model *model, uint32_t index)
+struct thread *unit_thread_new(struct model *model, uint32_t index)
 {
 	if (index >= model->thread_count) {
 		uint32_t count = model->thread_count ? model->thread_count : 8;
@@ -72,11 +72,6 @@ uint32_t model_context_parent(const struct model *model, uint32_t context)
 uint32_t model_context_function(const struct model *model, uint32_t context)
 {
 	return context && context <= model->context_count ? model->contexts[context].function : 0;
-}
-
-uint32_t unit_context(const struct thread *thread)
-{
-	return thread->depth ? thread->frames[thread->depth - 1].context : 0;
 }
 
 static uint32_t *list_of(struct thread *thread, uint32_t frame)
@@ -167,6 +162,7 @@ static uint32_t open_unit(struct model *model, uint32_t thread_index, uint32_t f
 		.frame = frame,
 		.next_in_frame = *list,
 		.next_in_set = set->open,
+		.iteration = rule == MODEL_RULE_LOOP,
 	};
 	if (set->open)
 		model->units[set->open].previous_in_set = index;
@@ -223,6 +219,18 @@ static void raise_floor(struct model *model, struct thread *thread, uint32_t flo
 	thread->floor = floor;
 }
 
+/* A thread begins with the function: it is not meant to be atomic, also where it is called. */
+static void no_unit_any_more(struct model *model, uint32_t function)
+{
+	routine_of(model, function)->starts = true;
+	for (uint32_t t = 0; t < model->thread_count; t++)
+		for (uint32_t i = 0; i < model->threads[t].depth; i++)
+			if (model->threads[t].frames[i].function == function) {
+				model->threads[t].frames[i].start = true;
+				close_list(model, &model->threads[t].frames[i].units);
+			}
+}
+
 void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, uint64_t receiver)
 {
 	struct thread *thread = unit_thread(model, thread_index);
@@ -241,9 +249,11 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		.objects = thread->object_count,
 		.floor = thread->floor,
 		/* A loop of main or of a start function is as little of a unit as they are. */
-		.start = routine->is_main || (!depth && thread_index) ||
+		.start = routine->is_main || routine->starts || (!depth && thread_index) ||
 			 (routine->loop && depth && thread->frames[depth - 1].start),
 	};
+	if (!depth && thread_index && !routine->starts)
+		no_unit_any_more(model, function);
 	if (routine->loop && routine->synchronises && !routine->walk && !model->options.keep_loop_units)
 		raise_floor(model, thread, depth);
 	if (routine->waits)
@@ -279,8 +289,16 @@ struct frame *unit_frame(struct model *model, struct thread *thread)
 	return NULL;
 }
 
+static uint32_t receiver_root(struct model *model, struct frame *frame, const struct routine *routine)
+{
+	if (frame->receiver_set && frame->receiver_turn == model->turn)
+		return frame->receiver_set;
+	frame->receiver_turn = model->turn;
+	return frame->receiver_set = set_of_receiver(model, frame->receiver, routine->receiver_type, false);
+}
+
 /* Why the frame is a unit for the set before anybody accesses it; NONE if it is not. */
-static enum model_rule declared_on(struct model *model, const struct frame *frame, uint32_t root)
+static enum model_rule declared_on(struct model *model, uint32_t thread, struct frame *frame, uint32_t root)
 {
 	struct routine *routine = routine_of(model, frame->function);
 	struct set *set = &model->sets[root];
@@ -299,6 +317,13 @@ static enum model_rule declared_on(struct model *model, const struct frame *fram
 		return MODEL_RULE_NONE;
 	switch (model->options.units) {
 	case MODEL_UNITS_FUNCTIONS:
+		/* Not of a function that is no unit itself. */
+		if (routine->argument)
+			return frame > model->threads[thread].frames && frame->receiver &&
+					       !routine_of(model, frame[-1].function)->seen_through &&
+					       receiver_root(model, frame, routine) == root
+				       ? MODEL_RULE_ARGUMENT
+				       : MODEL_RULE_NONE;
 		if (routine->seen_through)
 			return MODEL_RULE_NONE;
 		if (routine->loop &&
@@ -307,8 +332,7 @@ static enum model_rule declared_on(struct model *model, const struct frame *fram
 		/* With everything in one set, whatever is done is done to that. */
 		if (model->everything)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_DIRECT;
-		if (frame->receiver &&
-		    set_of_receiver(model, frame->receiver, routine->receiver_type, false) == root)
+		if (frame->receiver && receiver_root(model, frame, routine) == root)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_RECEIVER;
 		if ((set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE) &&
 		    set->face.name == routine->file)
@@ -355,7 +379,7 @@ static uint32_t find_unit(struct model *model, uint32_t thread_index, uint32_t r
 			break;
 		if (i < thread->floor && !routine_of(model, thread->frames[i].function)->declared)
 			continue;
-		enum model_rule rule = declared_on(model, &thread->frames[i], root);
+		enum model_rule rule = declared_on(model, thread_index, &thread->frames[i], root);
 
 		if (rule)
 			return open_unit(model, thread_index, i, root, rule);
@@ -370,21 +394,31 @@ static uint32_t find_unit(struct model *model, uint32_t thread_index, uint32_t r
 										 : MODEL_RULE_DIRECT);
 }
 
-uint32_t unit_of_access(struct model *model, uint32_t thread_index, uint32_t root)
+uint32_t unit_look_up(struct model *model, uint32_t thread_index, uint32_t root)
 {
-	struct set *set = &model->sets[root];
-	uint32_t index;
+	uint32_t index = map_get(&model->threads[thread_index].open, root);
 
-	if (set->cached_unit && set->cached_thread == thread_index)
-		return model->units[set->cached_unit].handle;
-	index = map_get(&model->threads[thread_index].open, root);
 	if (!index)
 		index = find_unit(model, thread_index, root);
 	if (!index)
 		return MODEL_NO_UNIT;
-	set->cached_thread = thread_index;
-	set->cached_unit = index;
+	model->sets[root].cached_thread = thread_index;
+	model->sets[root].cached_unit = index;
 	return model->units[index].handle;
+}
+
+bool unit_reads_again(struct model *model, uint32_t root, uint64_t address)
+{
+	struct open_unit *unit = &model->units[model->sets[root].cached_unit];
+
+	if (!unit->iteration)
+		return false;
+	for (unsigned i = 0; i < UNIT_REMEMBERED && i < unit->reads; i++)
+		if (unit->read[i] == address)
+			return true;
+	if (unit->reads < UNIT_REMEMBERED)
+		unit->read[unit->reads++] = address;
+	return false;
 }
 
 void unit_bracket_begin(struct model *model, uint32_t thread_index, uint64_t name, uint32_t rule)
@@ -479,7 +513,7 @@ bool unit_cursor_user(struct model *model, struct thread *thread, uint64_t objec
 		return true;
 	/* Somebody further out may be declared on the container already. */
 	for (uint32_t outer = thread->floor; outer < i; outer++)
-		if (declared_on(model, &thread->frames[outer], root))
+		if (declared_on(model, thread_index, &thread->frames[outer], root))
 			return true;
 	open_unit(model, thread_index, i, root, MODEL_RULE_DIRECT);
 	return true;

@@ -25,6 +25,9 @@ enum operand {
 	SUBROUTINE_TYPES = 5,
 	UNIT_RETAINED_TYPES = 5,
 	UNIT_VARIABLES = 6,
+	DERIVED_ANNOTATIONS = 7,
+	COMPOSITE_ANNOTATIONS = 15,
+	VARIABLE_ANNOTATIONS = 8, /* of a global one */
 };
 
 /* DWARF tags. */
@@ -141,15 +144,22 @@ const char *di_file(LLVMMetadataRef scope)
 
 	if (!name || !length)
 		return "";
-	/* The unit's own file is named as on the command line, others relative to the folder that they
-	 * lie below; one file has one name. */
-	unsigned folder_length = 0;
+	/* The unit's own file is named as on the command line; of other absolute names clang leaves out
+	 * what they have in common with the folder of the compilation. One file has one name. */
+	unsigned folder_length = 0, common = 0;
 	const char *folder = LLVMDIFileGetDirectory(file, &folder_length);
 
-	if (folder && folder_length && length > folder_length + 1 && !strncmp(name, folder, folder_length) &&
-	    name[folder_length] == '/') {
-		name += folder_length + 1;
-		length -= folder_length + 1;
+	if (name[0] == '/' && folder && folder_length) {
+		for (unsigned i = 0; i < length; i++) {
+			if (name[i] == '/' && (i == folder_length || (i < folder_length && folder[i] == '/')))
+				common = i;
+			if (i >= folder_length || name[i] != folder[i])
+				break;
+		}
+		if (common) {
+			name += common + 1;
+			length -= common + 1;
+		}
 	}
 	snprintf(text, sizeof text, "%.*s", (int)length, name);
 	return note_text(text);
@@ -205,6 +215,27 @@ bool di_goes_by(LLVMMetadataRef type, const char *const *names)
 			break;
 	}
 	return false;
+}
+
+const char *di_annotation(LLVMMetadataRef node, unsigned n)
+{
+	LLVMMetadataRef list;
+
+	switch (kind(node)) {
+	case LLVMDIDerivedTypeMetadataKind:
+		list = operand(node, DERIVED_ANNOTATIONS);
+		break;
+	case LLVMDICompositeTypeMetadataKind:
+		list = operand(node, COMPOSITE_ANNOTATIONS);
+		break;
+	case LLVMDIGlobalVariableMetadataKind:
+		list = operand(node, VARIABLE_ANNOTATIONS);
+		break;
+	default:
+		return NULL;
+	}
+	/* Each is a pair of texts: what it is, and what it says. */
+	return n < di_count(list) ? operand_text(operand(list, n), 1) : NULL;
 }
 
 LLVMMetadataRef di_variables(LLVMMetadataRef unit)

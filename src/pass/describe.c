@@ -95,7 +95,9 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 	}
 }
 
-unsigned describe_receiver(LLVMValueRef function, const char **type)
+/* The first parameter, and the next one behind `after` if that is not ATOMSAN_NO_RECEIVER, which is a
+ * pointer to a struct. */
+static unsigned pointer_to_struct(LLVMValueRef function, unsigned after, const char **type)
 {
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 	unsigned count = LLVMCountParams(function), n = 0;
@@ -123,10 +125,30 @@ unsigned describe_receiver(LLVMValueRef function, const char **type)
 			continue;
 		if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(function, n))) != LLVMPointerTypeKind)
 			return ATOMSAN_NO_RECEIVER;
+		if (after != ATOMSAN_NO_RECEIVER && n <= after)
+			continue;
 		*type = types_name(pointee);
 		return n;
 	}
 	return ATOMSAN_NO_RECEIVER;
+}
+
+unsigned describe_receiver(LLVMValueRef function, const char **type)
+{
+	return pointer_to_struct(function, ATOMSAN_NO_RECEIVER, type);
+}
+
+unsigned describe_argument(LLVMValueRef function)
+{
+	const char *type, *other;
+	unsigned receiver = describe_receiver(function, &type), n = receiver;
+
+	if (receiver == ATOMSAN_NO_RECEIVER || !*type)
+		return ATOMSAN_NO_RECEIVER;
+	do
+		n = pointer_to_struct(function, n, &other);
+	while (n != ATOMSAN_NO_RECEIVER && strcmp(type, other));
+	return n;
 }
 
 /* ---- accesses ---- */

@@ -62,6 +62,12 @@ INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *sit
 		__atomsan_write16(p, site);
 }
 
+INLINED void __atomsan_inl_store(const void *p)
+{
+	if (__builtin_expect(self.scheduled != 0, 0))
+		__atomsan_store(p);
+}
+
 INLINED void __atomsan_inl_at(const struct atomsan_site *site)
 {
 	self.at = site;
@@ -92,6 +98,63 @@ INLINED void __atomsan_inl_exit(void *token)
 		self.segment = self.fresh;
 }
 
+/*
+ * Iterations of a loop are frames, too. Those of main and of a thread's start
+ * function are as transparent as these are themselves: what they call is still
+ * outermost, so the shallow part of the stack grows by the loop's frame.
+ */
+INLINED void *__atomsan_inl_loop(const struct atomsan_function *function, const void *receiver)
+{
+	struct atomsan_frame *frame = self.top;
+
+	self.top = frame + (frame < self.limit);
+	__asm__ volatile("" ::: "memory");
+	frame->function = function;
+	frame->receiver = receiver;
+	if (frame < self.shallow)
+		self.segment = self.fresh;
+	if (frame + 1 == self.shallow)
+		self.shallow = frame + 2;
+	return frame;
+}
+
+/*
+ * An iteration that synchronised is worth a segment of its own, wherever its loop
+ * is: `since` is the stamp of the segment that the one before ended with.
+ * The frame is filled again, for longjmp may have brought control back to a loop
+ * that was left.
+ */
+INLINED uint64_t __atomsan_inl_next(void *token, const struct atomsan_function *function,
+				    const void *receiver, uint64_t since)
+{
+	uint64_t now = self.segment >> ATOMSAN_STAMP_SHIFT;
+	struct atomsan_frame *frame = token;
+
+	self.top = frame + (frame < self.limit);
+	if (frame < self.low)
+		self.low = frame;
+	__asm__ volatile("" ::: "memory");
+	frame->function = function;
+	frame->receiver = receiver;
+	if (frame < self.shallow || now != since)
+		self.segment = self.fresh;
+	return now;
+}
+
+INLINED void __atomsan_inl_leave(void *token, uint64_t since)
+{
+	struct atomsan_frame *frame = token;
+	uint64_t now = self.segment >> ATOMSAN_STAMP_SHIFT;
+
+	self.top = frame;
+	if (frame < self.low)
+		self.low = frame;
+	if (frame < self.shallow || now != since)
+		self.segment = self.fresh;
+	if (frame + 2 == self.shallow)
+		self.shallow = frame + 1;
+}
+
 /* Control came back to the frame's function from somewhere below. */
 INLINED void __atomsan_inl_back(void *token)
 {
@@ -102,6 +165,9 @@ INLINED void __atomsan_inl_back(void *token)
 		if (top < self.low)
 			self.low = top;
 		self.segment = self.fresh;
+		/* Loops that were left, too; beyond the limit is where it stands if all is shallow. */
+		if (top + 1 < self.shallow && self.shallow <= self.limit)
+			self.shallow = top + 1;
 	}
 }
 

@@ -127,6 +127,11 @@ static void skip_or_site(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 		note->flags |= ATOMSAN_SITE_MEMBER;
 }
 
+static bool is_ignored(const struct note *note)
+{
+	return select_type_ignored(note->type) || select_member_ignored(note->type, note->member);
+}
+
 /* Can an instruction between a load and a store come between them for another thread, too? */
 static bool keeps_together(LLVMValueRef i)
 {
@@ -207,7 +212,7 @@ static void range_at(LLVMValueRef at, LLVMValueRef instruction, LLVMValueRef poi
 	if (LLVMIsAConstantInt(length))
 		size = LLVMConstIntGetZExtValue(length);
 	skip_or_site(instruction, pointer, NULL, size, write, &note);
-	if (select_type_ignored(note.type))
+	if (is_ignored(&note))
 		return;
 	if (!size)
 		note.flags |= ATOMSAN_SITE_RANGE;
@@ -245,10 +250,13 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	case LOOPS_IN_PLACE:
 		break;
 	}
-	if (write && list_has(&spoken_for, instruction))
+	if (write && list_has(&spoken_for, instruction)) {
+		before(instruction);
+		call_hook("__atomsan_inl_store", &pointer, 1);
 		return;
+	}
 	skip_or_site(instruction, pointer, type, size, write, &note);
-	if (select_type_ignored(note.type))
+	if (is_ignored(&note))
 		return;
 	if (LLVMGetVolatile(instruction))
 		note.flags |= ATOMSAN_SITE_VOLATILE;
@@ -360,7 +368,7 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 	if (select_pointer_private(pointer) || LLVMIsAtomicSingleThread(instruction))
 		return;
 	skip_or_site(instruction, pointer, type, 0, kind != ATOMSAN_ATOMIC_LOAD, &note);
-	if (select_type_ignored(note.type))
+	if (is_ignored(&note))
 		return;
 	if (LLVMGetVolatile(instruction))
 		note.flags |= ATOMSAN_SITE_VOLATILE;
@@ -494,10 +502,13 @@ static void intrinsic_call(LLVMValueRef call)
 /* Marks become code. */
 static bool mark(LLVMValueRef call, const char *name)
 {
-	const char *code = !strcmp(name, MARK_ENTER)  ? "__atomsan_inl_enter"
-			   : !strcmp(name, MARK_EXIT) ? "__atomsan_inl_exit"
-			   : !strcmp(name, MARK_BACK) ? "__atomsan_inl_back"
-						      : NULL;
+	const char *code = !strcmp(name, MARK_ENTER)   ? "__atomsan_inl_enter"
+			   : !strcmp(name, MARK_EXIT)  ? "__atomsan_inl_exit"
+			   : !strcmp(name, MARK_BACK)  ? "__atomsan_inl_back"
+			   : !strcmp(name, MARK_LOOP)  ? "__atomsan_inl_loop"
+			   : !strcmp(name, MARK_NEXT)  ? "__atomsan_inl_next"
+			   : !strcmp(name, MARK_LEAVE) ? "__atomsan_inl_leave"
+						       : NULL;
 
 	if (code)
 		LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hook(code));

@@ -6,19 +6,31 @@
  *
  * A frame that is left by an exception or by longjmp never meets its exit
  * mark; where control comes back (a landing pad, a second return of setjmp) a
- * mark puts the frames right again.
+ * mark puts the frames right again. Iterations of loops have frames as well
+ * (iterations.c).
  */
+#include "pass/iterations.h"
 #include "pass/pass.h"
 
 #include <string.h>
 
+static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
+{
+	LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0), number = LLVMInt64TypeInContext(context);
+	LLVMTypeRef none = LLVMVoidTypeInContext(context);
+
+	if (!strcmp(name, MARK_ENTER) || !strcmp(name, MARK_LOOP))
+		return LLVMFunctionType(pointer, (LLVMTypeRef[]){pointer, pointer}, 2, false);
+	if (!strcmp(name, MARK_NEXT))
+		return LLVMFunctionType(number, (LLVMTypeRef[]){pointer, pointer, pointer, number}, 4, false);
+	if (!strcmp(name, MARK_LEAVE))
+		return LLVMFunctionType(none, (LLVMTypeRef[]){pointer, number}, 2, false);
+	return LLVMFunctionType(none, &pointer, 1, false);
+}
+
 static LLVMValueRef declare(LLVMModuleRef module, const char *name)
 {
-	LLVMContextRef context = LLVMGetModuleContext(module);
-	LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0), two[2] = {pointer, pointer};
-	bool enter = !strcmp(name, MARK_ENTER);
-	LLVMTypeRef type =
-		LLVMFunctionType(enter ? pointer : LLVMVoidTypeInContext(context), two, enter ? 2 : 1, 0);
+	LLVMTypeRef type = type_of(LLVMGetModuleContext(module), name);
 	LLVMValueRef function = LLVMGetNamedFunction(module, name);
 
 	if (function)
@@ -30,22 +42,27 @@ static LLVMValueRef declare(LLVMModuleRef module, const char *name)
 	/* memory(inaccessiblemem: readwrite): two bits per location, inaccessible is the second. */
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
 				util_attribute(module, "memory", 3u << 2));
-	/* The receiver is only noted down. */
-	if (enter)
-		LLVMAddAttributeAtIndex(function, 2, util_attribute(module, "captures", 0));
+	/* Frames and receivers are only noted down. */
+	for (unsigned i = 0; i < LLVMCountParams(function); i++)
+		if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(function, i))) == LLVMPointerTypeKind)
+			LLVMAddAttributeAtIndex(function, i + 1, util_attribute(module, "captures", 0));
 	return function;
 }
 
-static LLVMValueRef call(LLVMBuilderRef builder, LLVMValueRef function, LLVMValueRef *arguments,
-			 unsigned count)
+LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char *name,
+			LLVMValueRef *arguments)
 {
-	return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+	LLVMValueRef function = declare(module, name);
+
+	return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, arguments,
+			      LLVMCountParams(function), "");
 }
 
 /* What makes a function worth a frame. */
 struct content {
 	bool calls, comes_back; /* landing pads, setjmp */
 	unsigned accesses;      /* that others could see */
+	bool writes;
 	unsigned asm_blocks;
 };
 
@@ -76,11 +93,15 @@ static void look(LLVMValueRef function, struct content *content)
 
 			if (opcode == LLVMLandingPad)
 				content->comes_back = true;
-			if (opcode == LLVMLoad || opcode == LLVMStore)
-				content->accesses +=
-					!select_pointer_private(LLVMGetOperand(i, opcode == LLVMStore));
-			if (opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg)
+			if ((opcode == LLVMLoad || opcode == LLVMStore) &&
+			    !select_pointer_private(LLVMGetOperand(i, opcode == LLVMStore))) {
 				content->accesses++;
+				content->writes |= opcode == LLVMStore;
+			}
+			if (opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg) {
+				content->accesses++;
+				content->writes = true;
+			}
 			if (opcode != LLVMCall && opcode != LLVMInvoke)
 				continue;
 			if (LLVMIsAInlineAsm(LLVMGetCalledValue(i))) {
@@ -114,6 +135,34 @@ static bool of_the_library(LLVMValueRef function)
 	return false;
 }
 
+static bool address_taken(LLVMValueRef function)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (!(LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) ||
+		    LLVMGetCalledValue(user) != function)
+			return true;
+	}
+	return false;
+}
+
+/* Main, and what may be a thread's start function, are no units; what they call is one by itself. */
+static bool called_from_start(LLVMValueRef function)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use), caller;
+		size_t length;
+
+		if (!LLVMIsACallInst(user) && !LLVMIsAInvokeInst(user))
+			continue;
+		caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+		if (!strcmp(LLVMGetValueName2(caller, &length), "main") || address_taken(caller))
+			return true;
+	}
+	return false;
+}
+
 static bool wanted(LLVMValueRef function, const struct content *content)
 {
 	bool local = LLVMGetLinkage(function) == LLVMInternalLinkage ||
@@ -126,6 +175,8 @@ static bool wanted(LLVMValueRef function, const struct content *content)
 	/* A static function that calls nobody but its like, a plain getter or setter above all,
 	 * is seen through: what it does, its caller does. Its sites name it all the same. */
 	if (!local || content->calls)
+		return true;
+	if (content->writes && content->accesses > 1 && !accessor_is(function) && called_from_start(function))
 		return true;
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
 				LLVMCreateStringAttribute(LLVMGetModuleContext(LLVMGetGlobalParent(function)),
@@ -150,9 +201,10 @@ void mark_function(LLVMValueRef function)
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 	struct content content = {0};
 	LLVMBuilderRef builder;
-	LLVMValueRef first, arguments[2], frame, token;
+	LLVMValueRef first, arguments[2], frame, innermost;
+	struct iterations *loops;
 	const char *type;
-	unsigned receiver, asm_blocks;
+	unsigned receiver, argument, asm_blocks;
 
 	look(function, &content);
 	if (!subprogram || !wanted(function, &content))
@@ -167,12 +219,21 @@ void mark_function(LLVMValueRef function)
 	LLVMSetCurrentDebugLocation2(
 		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
 							  subprogram, NULL));
-	arguments[0] =
-		sites_function(module, function, accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0, asm_blocks);
+	loops = iterations_plan(function);
+	arguments[0] = sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
+				      accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0, asm_blocks);
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
-	token = call(builder, declare(module, MARK_ENTER), arguments, 2);
-	frame = token;
+	innermost = frame = mark_build(builder, module, MARK_ENTER, arguments);
+	/* What works on two objects of one type (append, equals, transfer) has a frame for the second; it is
+	 * left together with the first. */
+	argument = describe_argument(function);
+	if (argument != ATOMSAN_NO_RECEIVER)
+		innermost = mark_build(
+			builder, module, MARK_ENTER,
+			(LLVMValueRef[]){sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
+							ATOMSAN_FN_ARGUMENT, 0),
+					 LLVMGetParam(function, argument)});
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b), next;
 
@@ -186,21 +247,26 @@ void mark_function(LLVMValueRef function)
 					builder, LLVMDIBuilderCreateDebugLocation(
 							 context, LLVMDISubprogramGetLine(subprogram), 0,
 							 subprogram, NULL));
-			call(builder, declare(module, MARK_EXIT), &frame, 1);
+			mark_build(builder, module, MARK_EXIT, &frame);
 		}
 		if (!content.comes_back)
 			continue;
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
 			bool back = LLVMGetInstructionOpcode(i) == LLVMLandingPad ||
-				    (LLVMIsACallInst(i) && i != token && returns_twice(i));
+				    (LLVMIsACallInst(i) && i != frame && returns_twice(i));
+			LLVMValueRef around;
 
 			next = LLVMGetNextInstruction(i);
 			if (!back || !next)
 				continue;
 			LLVMPositionBuilderBefore(builder, next);
 			LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(i));
-			call(builder, declare(module, MARK_BACK), &frame, 1);
+			around = iterations_frame(loops, builder, b);
+			if (!around)
+				around = innermost;
+			mark_build(builder, module, MARK_BACK, &around);
 		}
 	}
+	iterations_mark(loops, arguments[1]);
 	LLVMDisposeBuilder(builder);
 }

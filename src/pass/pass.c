@@ -34,7 +34,10 @@ void pass_early(LLVMModuleRef module)
 	sites_begin(module);
 	di_begin(module);
 	types_collect(module);
+	variables_collect(module);
+	annotations_collect(module);
 	variables_keep_whole(module);
+	calls_collect(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		select_forget_answers();
 		if (LLVMIsDeclaration(f))
@@ -50,6 +53,7 @@ void pass_early(LLVMModuleRef module)
 		describe_function(f);
 		mark_function(f);
 	}
+	calls_forget();
 	if (accesses_early())
 		instrument_module(module);
 }

@@ -27,7 +27,7 @@
 void pass_early(LLVMModuleRef module);
 void pass_late(LLVMModuleRef module);
 
-/* In shim.cc, for want of a C function. */
+/* In access.cc, for want of a C function. */
 unsigned shim_subprogram_flags(LLVMMetadataRef subprogram);
 LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n);
 LLVMValueRef shim_address(LLVMDbgRecordRef assign); /* of the variable */
@@ -64,6 +64,8 @@ enum di_qualifier { DI_CONST = 1, DI_VOLATILE = 2, DI_ATOMIC = 4 };
 unsigned di_qualifiers(LLVMMetadataRef type); /* enum di_qualifier; typedefs are looked through */
 /* Has the type, or a typedef on the way to it, one of these names (NULL ends them)? */
 bool di_goes_by(LLVMMetadataRef type, const char *const *names);
+/* The n-th btf_decl_tag of a struct, a member or a variable; NULL after the last. */
+const char *di_annotation(LLVMMetadataRef node, unsigned n);
 LLVMMetadataRef di_variables(LLVMMetadataRef unit); /* list of a unit's global variables */
 /* enum atomsan_function_flag, as far as the declaration tells. */
 unsigned di_method_flags(LLVMMetadataRef subprogram, const char *linkage_name);
@@ -80,6 +82,7 @@ const char *types_name(LLVMMetadataRef type);
 /* Is this what LLVM calls "struct.node" or "class.std::pair.12", of that size? */
 bool types_match(LLVMMetadataRef type, const char *llvm_name, uint64_t size);
 /* The type that LLVM calls so. Sets *name to what can be said of it for sure. */
+LLVMMetadataRef types_nth(size_t i); /* the structs of the module; NULL after the last */
 LLVMMetadataRef types_find(const char *llvm_name, uint64_t size, const char **name);
 
 /* ---- cursor.c: a place inside a type ---- */
@@ -150,17 +153,31 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 		    struct note *note);
 /* The receiver's parameter number and struct, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_receiver(LLVMValueRef function, const char **type);
+/* Another parameter that points to a struct of the receiver's type, or ATOMSAN_NO_RECEIVER. */
+unsigned describe_argument(LLVMValueRef function);
 
 /* ---- accessor.c: early; plain getters and setters ---- */
 
 bool accessor_is(LLVMValueRef function);
 
+/* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
+
+void calls_collect(LLVMModuleRef module);
+void calls_forget(void);
+bool calls_synchronise(LLVMValueRef instruction);
+
 /* ---- mark.c: early; entry and exit marks ---- */
 
 void mark_function(LLVMValueRef function);
+/* The call of a mark, where the builder is. A mark that begins something returns its frame. */
+LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char *name,
+			LLVMValueRef *arguments);
 #define MARK_ENTER "__atomsan_mark_enter"
 #define MARK_EXIT "__atomsan_mark_exit"
 #define MARK_BACK "__atomsan_mark_back"
+#define MARK_LOOP "__atomsan_mark_loop"   /* the first iteration begins */
+#define MARK_NEXT "__atomsan_mark_next"   /* one ends, the next begins */
+#define MARK_LEAVE "__atomsan_mark_leave" /* the last one ends */
 
 /* ---- sites.c: constants for the tables ---- */
 
@@ -170,7 +187,8 @@ LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsig
 		       const struct note *note);
 /* Two neighbours, for what a call reads and for what it writes (see rt/watched.inc). */
 LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note);
-LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned flags, unsigned asm_blocks);
+LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned line, unsigned flags,
+			    unsigned asm_blocks);
 /* For tables elsewhere: an empty entry, and the distance of a text from one of its fields. */
 LLVMValueRef sites_new_entry(LLVMTypeRef type, const char *section);
 LLVMValueRef sites_distance(LLVMValueRef entry, unsigned byte, const char *text);
@@ -182,12 +200,25 @@ void variables_list(LLVMModuleRef module);
 /* Early: keeps the optimiser from taking structs apart, whose members would then lie anywhere. */
 void variables_keep_whole(LLVMModuleRef module);
 
+/* The file of the unit that a DIGlobalVariable belongs to; "" if it is not known. */
+const char *variables_file(LLVMMetadataRef variable);
+/* Before variables_file is asked. */
+void variables_collect(LLVMModuleRef module);
+
+/* ---- annotations.c: early; what the source says of itself ---- */
+
+void annotations_collect(LLVMModuleRef module);
+
 /* ---- select.c: what need not be instrumented ---- */
 
 void select_begin(LLVMModuleRef module);
 void select_forget_answers(void); /* uses changed */
 bool select_function_ignored(LLVMValueRef function);
 bool select_type_ignored(const char *type);
+bool select_member_ignored(const char *type, const char *member);
+/* What annotations ask for: 't' a type, 'm' a member as TYPE.MEMBER. */
+void select_ignore(char kind, const char *name);
+void select_ignore_variable(LLVMValueRef global);
 bool select_pointer_private(LLVMValueRef pointer); /* no other thread can reach what it points to */
 bool select_escapes(LLVMValueRef alloca_or_call);  /* its address may outlive or leave this function */
 LLVMValueRef select_base(LLVMValueRef pointer);    /* without GEPs and casts */

@@ -2,7 +2,8 @@
 /*
  * What is left out: what no other thread can reach (locals whose address stays
  * in the function, thread-local variables, constants), and what the user named
- * (ATOMSAN_IGNORE, disable_sanitizer_instrumentation, lines of spec files).
+ * (ATOMSAN_IGNORE, disable_sanitizer_instrumentation, lines of spec files that
+ * begin with ignore; model/spec.h reads all of them, and these once more).
  */
 #include "pass/pass.h"
 
@@ -11,35 +12,74 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- spec files: ignore function|file|type GLOB ---- */
+/* ---- spec files: ignore function|file|type|variable GLOB, ignore member TYPE.MEMBER ---- */
 
 struct pattern {
-	char kind; /* 'u' function, 'i' file, 't' type */
+	char kind; /* 'u' function, 'i' file, 't' type, 'v' variable, 'm' member */
 	char *glob;
 };
 static struct pattern *patterns;
 static size_t pattern_count;
 static bool specs_read;
 
+static void add_pattern(char kind, const char *glob)
+{
+	patterns = realloc(patterns, (pattern_count + 1) * sizeof *patterns);
+	patterns[pattern_count++] = (struct pattern){kind, strdup(glob)};
+}
+
+/* Brackets belong to the names of members ("items[]"); and a member is all that lies in it. */
+void select_ignore(char kind, const char *name)
+{
+	char quoted[4096];
+	size_t used = 0;
+
+	if (kind != 'm') {
+		add_pattern(kind, name);
+		return;
+	}
+	for (; *name && used + 8 < sizeof quoted; name++) {
+		if (*name == '[')
+			quoted[used++] = '\\';
+		quoted[used++] = *name;
+	}
+	quoted[used] = 0;
+	add_pattern('m', quoted);
+	strcpy(quoted + used, ".*");
+	add_pattern('m', quoted);
+	strcpy(quoted + used, "\\[*");
+	add_pattern('m', quoted);
+}
+
 static void spec_line(const char *path, int number, char *line)
 {
 	char verb[32] = "", what[32] = "", glob[512] = "", rest[8] = "";
 	int parts = sscanf(line, "%31s %31s %511s %7s", verb, what, glob, rest);
-	char kind = !strcmp(what, "function") ? 'u'
-		    : !strcmp(what, "file")   ? 'i'
-		    : !strcmp(what, "type")   ? 't'
-					      : 0;
+	char kind = !strcmp(what, "function")   ? 'u'
+		    : !strcmp(what, "file")     ? 'i'
+		    : !strcmp(what, "type")     ? 't'
+		    : !strcmp(what, "variable") ? 'v'
+		    : !strcmp(what, "member")   ? 'm'
+						: 0;
 
 	if (parts < 1 || verb[0] == '#')
 		return;
 	if (strcmp(verb, "ignore"))
 		return; /* for other parts of atomsan */
+	/* A word with blanks is for those who read it later; nothing is lost by it here. */
+	if (glob[0] == '"')
+		return;
 	if (parts < 3 || !kind || (parts > 3 && rest[0] != '#')) {
-		fprintf(stderr, "atomsan: %s:%d: expected 'ignore function|file|type GLOB'\n", path, number);
+		fprintf(stderr,
+			"atomsan: %s:%d: expected 'ignore function|file|type|variable GLOB' or 'ignore "
+			"member "
+			"TYPE.MEMBER'\n",
+			path, number);
 		exit(1);
 	}
-	patterns = realloc(patterns, (pattern_count + 1) * sizeof *patterns);
-	patterns[pattern_count++] = (struct pattern){kind, strdup(glob)};
+	/* So is a variable of one file. */
+	if (kind != 'v' || !strchr(glob, ':'))
+		select_ignore(kind, glob);
 }
 
 static void read_specs(void)
@@ -79,9 +119,27 @@ bool select_type_ignored(const char *type)
 	return *type && matches('t', type);
 }
 
+bool select_member_ignored(const char *type, const char *member)
+{
+	char both[3000];
+
+	if (!*type || !*member)
+		return false;
+	snprintf(both, sizeof both, "%s.%s", type, member);
+	return matches('m', both);
+}
+
 /* ---- annotations ---- */
 
 #define IGNORED "atomsan-ignore"
+
+void select_ignore_variable(LLVMValueRef global)
+{
+	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(global));
+
+	LLVMGlobalSetMetadata(global, LLVMGetMDKindIDInContext(context, IGNORED, strlen(IGNORED)),
+			      LLVMMDNodeInContext2(context, NULL, 0));
+}
 
 static void ignore_annotated(LLVMModuleRef module)
 {
@@ -100,16 +158,14 @@ static void ignore_annotated(LLVMModuleRef module)
 		text = LLVMGetOperand(entry, 1);
 		text = LLVMIsAGlobalVariable(text) ? LLVMGetInitializer(text) : NULL;
 		bytes = text && LLVMIsConstantString(text) ? LLVMGetAsString(text, &length) : NULL;
-		if (!bytes || strncmp(bytes, "atomsan.ignore", length))
+		if (!bytes || strncmp(bytes, "atomsan.ignore", length < 15 ? length : 15))
 			continue;
 		if (LLVMIsAFunction(thing))
 			LLVMAddAttributeAtIndex(
 				thing, LLVMAttributeFunctionIndex,
 				LLVMCreateStringAttribute(context, IGNORED, strlen(IGNORED), "", 0));
 		else if (LLVMIsAGlobalVariable(thing))
-			LLVMGlobalSetMetadata(thing,
-					      LLVMGetMDKindIDInContext(context, IGNORED, strlen(IGNORED)),
-					      LLVMMDNodeInContext2(context, NULL, 0));
+			select_ignore_variable(thing);
 	}
 }
 
@@ -124,6 +180,11 @@ static bool global_ignored(LLVMValueRef global)
 	for (unsigned i = 0; i < count; i++)
 		found |= LLVMValueMetadataEntriesGetKind(entries, i) == kind;
 	LLVMDisposeValueMetadataEntries(entries);
+	if (!found && pattern_count) {
+		LLVMMetadataRef variable = di_global(global);
+
+		found = variable && matches('v', di_name(variable));
+	}
 	return found;
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registration, the one thing that LLVM offers in C++ alone.
-#include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/DebugProgramInstruction.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
@@ -11,21 +9,6 @@
 extern "C" {
 void pass_early(LLVMModuleRef module);
 void pass_late(LLVMModuleRef module);
-
-unsigned shim_subprogram_flags(LLVMMetadataRef subprogram)
-{
-	return llvm::cast<llvm::DISubprogram>(llvm::unwrap(subprogram))->getFlags();
-}
-
-LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n)
-{
-	return llvm::wrap(llvm::cast<llvm::MDNode>(llvm::unwrap(node))->getOperand(n).get());
-}
-
-LLVMValueRef shim_address(LLVMDbgRecordRef assign)
-{
-	return llvm::wrap(llvm::cast<llvm::DbgVariableRecord>(llvm::unwrap(assign))->getAddress());
-}
 }
 
 namespace

@@ -210,7 +210,8 @@ LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note)
 	return entry;
 }
 
-LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned flags, unsigned asm_blocks)
+LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned line, unsigned flags,
+			    unsigned asm_blocks)
 {
 	LLVMTypeRef i16 = number_type(16), i32 = number_type(32);
 	LLVMTypeRef types[] = {i32, i32, i32, i32, i32, i16, i16, i32, i32};
@@ -235,7 +236,7 @@ LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned fl
 			 strcmp(name, linkage_name) ? linkage_name : ""),
 		distance(entry, offsetof(struct atomsan_function, file), di_file(subprogram)),
 		distance(entry, offsetof(struct atomsan_function, receiver_type), receiver_type),
-		number(32, LLVMDISubprogramGetLine(subprogram)),
+		number(32, line),
 		number(16, receiver),
 		number(16, flags),
 		number(32, asm_blocks),

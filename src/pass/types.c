@@ -279,6 +279,11 @@ void types_collect(LLVMModuleRef module)
 	qsort(types, type_count, sizeof *types, by_key);
 }
 
+LLVMMetadataRef types_nth(size_t i)
+{
+	return i < type_count ? types[i].type : NULL;
+}
+
 LLVMMetadataRef types_find(const char *llvm_name, uint64_t size, const char **name)
 {
 	bool shortened;

@@ -34,7 +34,7 @@ static int by_variable(const void *a, const void *b)
 	return one->variable < other->variable ? -1 : one->variable > other->variable;
 }
 
-static void collect_owners(LLVMModuleRef module)
+void variables_collect(LLVMModuleRef module)
 {
 	unsigned count = LLVMGetNamedMetadataNumOperands(module, "llvm.dbg.cu");
 	LLVMValueRef *units = malloc((count + 1) * sizeof *units);
@@ -56,7 +56,7 @@ static void collect_owners(LLVMModuleRef module)
 		qsort(owners, owner_count, sizeof *owners, by_variable);
 }
 
-static const char *file_of(LLVMMetadataRef variable)
+const char *variables_file(LLVMMetadataRef variable)
 {
 	struct owner key = {variable, NULL}, *found = NULL;
 
@@ -181,7 +181,7 @@ static LLVMValueRef new_entry(LLVMValueRef global, LLVMMetadataRef variable)
 		global,
 		number(64, size),
 		sites_distance(entry, offsetof(struct atomsan_variable, name), name),
-		sites_distance(entry, offsetof(struct atomsan_variable, file), file_of(variable)),
+		sites_distance(entry, offsetof(struct atomsan_variable, file), variables_file(variable)),
 		sites_distance(entry, offsetof(struct atomsan_variable, type), tag),
 		number(32, variable ? LLVMDIVariableGetLine(variable) : 0),
 		number(32, element_size > UINT32_MAX ? 0 : element_size),
@@ -246,7 +246,7 @@ void variables_list(LLVMModuleRef module)
 
 	context = LLVMGetModuleContext(module);
 	layout = LLVMGetModuleDataLayout(module);
-	collect_owners(module);
+	variables_collect(module);
 	for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
 		LLVMMetadataRef variable = di_global(g);
 		unsigned qualifiers = 0;

@@ -59,8 +59,10 @@ struct thread {
 	uint64_t done;
 	uint64_t last_object, last_place;
 	uint32_t handlers; /* signal handlers under way */
-	uint64_t depth;    /* open functions */
-	uint64_t outermost, outer, stretch_outer;
+	uint64_t calls;    /* of functions, so far */
+	uint64_t *open;    /* those that are, outermost first */
+	uint64_t depth, depth_room;
+	uint64_t call; /* that the last access was in */
 	uint64_t stretch;
 	struct cell *cells;
 	uint64_t size, used;
@@ -93,8 +95,10 @@ void count_free(struct count *count)
 {
 	if (!count)
 		return;
-	for (uint32_t i = 0; i < count->trace->thread_count; i++)
+	for (uint32_t i = 0; i < count->trace->thread_count; i++) {
 		free(count->threads[i].cells);
+		free(count->threads[i].open);
+	}
 	free(count->threads);
 	free(count);
 }
@@ -137,11 +141,11 @@ static void new_stretch(struct thread *t)
 
 static bool first_of_kind(struct thread *t, uint64_t p, uint64_t length, uint64_t bits_of_byte)
 {
-	uint64_t end = p + length;
+	uint64_t end = p + length, call = t->depth ? t->open[t->depth - 1] : 0;
 	bool first = false;
 
-	if (t->stretch_outer != t->outer) {
-		t->stretch_outer = t->outer;
+	if (t->call != call) {
+		t->call = call;
 		new_stretch(t);
 	}
 	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8) {
@@ -207,20 +211,25 @@ static void op_event(struct thread *t, const struct trace_event *e)
 	new_stretch(t);
 }
 
+static void enter(struct thread *t)
+{
+	if (t->depth == t->depth_room) {
+		t->depth_room = t->depth_room ? t->depth_room * 2 : 64;
+		t->open = mem_resize(t->open, t->depth_room, sizeof *t->open);
+	}
+	t->open[t->depth++] = ++t->calls;
+}
+
 uint64_t count_event(struct count *count, const struct trace_event *e)
 {
 	struct thread *t = &count->threads[e->thread];
 
 	switch (e->kind) {
 	case TRACE_ENTER:
-		/* At the bottom is main, or the thread's function; those that it calls are outermost. */
-		if (++t->depth == 2)
-			t->outer = ++t->outermost;
+		enter(t);
 		break;
 	case TRACE_EXIT:
 		t->depth -= e->frames < t->depth ? e->frames : t->depth;
-		if (t->depth < 2)
-			t->outer = 0;
 		break;
 	case TRACE_ACCESS:
 		if (!t->handlers)

@@ -69,6 +69,8 @@ static void first_look(struct work *w, const struct trace_event *e)
 
 static void second_look(struct work *w, const struct trace_event *e)
 {
+	if (e->kind == TRACE_OP)
+		w->weights[e->thread]++;
 	if (!is_access(e) || !e->site || e->site >= w->sites)
 		return;
 	w->seen[e->site] = 1;
@@ -79,17 +81,14 @@ static void second_look(struct work *w, const struct trace_event *e)
 }
 
 static int each_event(struct work *w, struct trace *trace,
-		      void (*look)(struct work *, const struct trace_event *), uint64_t *ops, struct err *err)
+		      void (*look)(struct work *, const struct trace_event *), struct err *err)
 {
 	struct trace_cursor *cursor = trace_cursor_open(trace);
 	struct trace_event e;
 	int got;
 
-	*ops = 0;
-	while ((got = trace_next(cursor, &e)) > 0) {
+	while ((got = trace_next(cursor, &e)) > 0)
 		look(w, &e);
-		*ops += e.kind == TRACE_OP;
-	}
 	if (got < 0)
 		*err = *trace_cursor_error(cursor);
 	trace_cursor_close(cursor);
@@ -117,7 +116,6 @@ static void write_text(struct hints *h, const struct work *w, const struct trace
 int hints_make(struct hints *h, struct trace *trace, struct err *err)
 {
 	struct work w = {.sites = 1};
-	uint64_t ops = 0;
 	int got;
 
 	memset(h, 0, sizeof *h);
@@ -127,11 +125,10 @@ int hints_make(struct hints *h, struct trace *trace, struct err *err)
 	w.seen = mem_zalloc(w.sites, 1);
 	w.matters = mem_zalloc(w.sites, 1);
 	w.weights = mem_zalloc(trace->thread_count ? trace->thread_count : 1, sizeof *w.weights);
-	got = each_event(&w, trace, first_look, &ops, err);
+	got = each_event(&w, trace, first_look, err);
 	if (got >= 0)
-		got = each_event(&w, trace, second_look, &ops, err);
+		got = each_event(&w, trace, second_look, err);
 	if (got >= 0) {
-		h->points = ops;
 		for (uint32_t i = 0; i < trace->thread_count; i++)
 			h->points += w.weights[i];
 		h->locations = w.granules.count;

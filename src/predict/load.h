@@ -30,7 +30,7 @@ struct load_access {
 	const struct model *model;
 	const struct model_access *access;
 	uint32_t unit;    /* 0: none */
-	uint32_t set;     /* for model_set_name */
+	uint32_t set;     /* as the model numbers them */
 	uint32_t context; /* of the unit */
 	uint32_t rule;
 	uint32_t variable;

@@ -6,6 +6,7 @@ struct search {
 	minimise_fails *fails;
 	void *context;
 	uint32_t left, used;
+	bool exact; /* only beginnings of the best are to be tried, and taken as they are */
 };
 
 /* The header of a schedule, and of its steps those below `first` and from `last` on. */
@@ -34,9 +35,8 @@ static bool try(struct search *s, uint32_t first, uint32_t last)
 	actual = schedule_copy(candidate);
 	schedule_clear(actual);
 	fails = s->fails(s->context, candidate, actual);
-	if (fails && actual->step_count <= s->best->step_count) {
-		/* Steps that were not to be followed are not among those that were taken. */
-		bool shorter = candidate->step_count <= actual->step_count;
+	if (fails) {
+		bool shorter = s->exact || candidate->step_count <= actual->step_count;
 
 		schedule_free(s->best);
 		s->best = shorter ? candidate : actual;
@@ -94,13 +94,37 @@ static void leave_out(struct search *s)
 	}
 }
 
+/*
+ * What is left may want what cannot be, and owe its success to how that was
+ * made up for. What the run then did can be followed; and so can every
+ * beginning of it.
+ */
+static void make_exact(struct search *s)
+{
+	struct schedule *actual = schedule_copy(s->best);
+
+	schedule_clear(actual);
+	s->used++;
+	if (!s->fails(s->context, s->best, actual)) {
+		schedule_free(actual);
+		return;
+	}
+	schedule_free(s->best);
+	s->best = actual;
+	s->exact = true;
+	if (!s->left)
+		s->left = 16;
+	cut_end(s);
+}
+
 struct schedule *minimise(const struct schedule *schedule, minimise_fails *fails, void *context,
 			  uint32_t runs, uint32_t *used)
 {
-	struct search s = {schedule_copy(schedule), fails, context, runs, 0};
+	struct search s = {.best = schedule_copy(schedule), .fails = fails, .context = context, .left = runs};
 
 	cut_end(&s);
 	leave_out(&s);
+	make_exact(&s);
 	*used = s.used;
 	return s.best;
 }

@@ -20,12 +20,14 @@
 
 /* More output than this is an error of the program's, told to it when it writes. */
 #define OUTPUT_MAX (64u << 20)
+enum { TRACE_MB = 1024, PADDED = 512 };
 
 struct run {
 	struct run_setup setup;
 	pid_t pid;
 	int pid_fd;
-	int report_fd, file_fd, output_fd;
+	int report_fd, file_fd, output_fd, trace_fd;
+	char trace_path[64];
 	int error_fd; /* what went wrong before the program began */
 	struct sched_report *report;
 	double began;
@@ -93,13 +95,9 @@ static int prepare_file(struct run *run, struct err *err)
 
 static int prepare_report(struct run *run, struct err *err)
 {
-	const struct run_setup *setup = &run->setup;
-
-	run->report_fd = setup->keep ? open(setup->keep, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
-				     : memory("atomsan-report", err);
+	run->report_fd = memory("atomsan-report", err);
 	if (run->report_fd < 0)
-		return setup->keep ? err_set(err, "%s: cannot be written: %s", setup->keep, strerror(errno))
-				   : -1;
+		return -1;
 	if (ftruncate(run->report_fd, sizeof *run->report) < 0)
 		return err_set(err, "cannot get memory for a run: %s", strerror(errno));
 	run->report = mmap(NULL, sizeof *run->report, PROT_READ | PROT_WRITE, MAP_SHARED, run->report_fd, 0);
@@ -108,7 +106,11 @@ static int prepare_report(struct run *run, struct err *err)
 		return err_set(err, "cannot get memory for a run: %s", strerror(errno));
 	}
 	run->report->version = SCHED_REPORT_VERSION;
-	return 0;
+	if (!run->setup.trace)
+		return 0;
+	run->trace_fd = memory("atomsan-trace", err);
+	snprintf(run->trace_path, sizeof run->trace_path, "/proc/%d/fd/%d", (int)getpid(), run->trace_fd);
+	return run->trace_fd < 0 ? -1 : 0;
 }
 
 static int prepare_output(struct run *run, struct err *err)
@@ -129,18 +131,29 @@ static char *options(const struct run *run)
 {
 	const struct run_setup *setup = &run->setup;
 	const char *old = getenv("ATOMSAN_OPTIONS");
-	char file[80] = "", depth[40] = "";
+	char file[80] = "", depth[40] = "", trace[160] = "";
 	int me = (int)getpid();
+	size_t length;
+	char *text;
 
 	if (run->file_fd >= 0)
 		snprintf(file, sizeof file, ":sched_file=/proc/%d/fd/%d", me, run->file_fd);
 	if (setup->depth)
 		snprintf(depth, sizeof depth, ":sched_depth=%" PRIu32, setup->depth);
+	/* The trace is in memory, and a forked child has none. */
+	if (setup->trace)
+		snprintf(trace, sizeof trace, ":record=%s:max_size=%d:follow_fork=0", run->trace_path,
+			 TRACE_MB);
 	/* The later of two wins, and these are ours to say. */
-	return mem_textf("%s%ssched=%s:seed=%" PRIu64 ":sched_events=%s:sched_report=/proc/%d/fd/%d%s%s%s%s",
+	text = mem_textf("%s%ssched=%s:seed=%" PRIu64 ":sched_events=%s:sched_report=/proc/%d/fd/%d%s%s%s",
 			 old ? old : "", old && *old ? ":" : "", setup->strategy, setup->seed,
-			 setup->every ? "every" : "first", me, run->report_fd, file, depth,
-			 setup->record ? ":record=" : "", setup->record ? setup->record : "");
+			 setup->every ? "every" : "first", me, run->report_fd, file, depth, trace);
+	/* The length decides where the stack begins, and addresses should be the same every time. */
+	length = strlen(text);
+	text = mem_resize(text, (length / PADDED + 1) * PADDED + 1, 1);
+	memset(text + length, ':', PADDED - length % PADDED);
+	text[(length / PADDED + 1) * PADDED] = 0;
+	return text;
 }
 
 static void redirect(const struct run *run)
@@ -252,7 +265,8 @@ struct run *run_start(const struct run_setup *setup, struct err *err)
 	struct run *run = mem_zalloc(1, sizeof *run);
 
 	run->setup = *setup;
-	run->pid = run->pid_fd = run->report_fd = run->file_fd = run->output_fd = run->error_fd = -1;
+	run->pid = run->pid_fd = run->report_fd = run->file_fd = run->output_fd = run->error_fd =
+		run->trace_fd = -1;
 	if (!start(run, err))
 		return run;
 	run_free(run);
@@ -351,8 +365,8 @@ void run_free(struct run *run)
 		kill(run->pid, SIGKILL);
 		finish(run);
 	}
-	for (int i = 0; i < 4; i++) {
-		int fd = (int[]){run->pid_fd, run->report_fd, run->file_fd, run->output_fd}[i];
+	for (int i = 0; i < 5; i++) {
+		int fd = (int[]){run->pid_fd, run->report_fd, run->file_fd, run->output_fd, run->trace_fd}[i];
 
 		if (fd >= 0)
 			close(fd);
@@ -435,7 +449,7 @@ const char *run_verdict_text(enum run_verdict verdict)
 	return texts[verdict];
 }
 
-static const char *waits_text(uint32_t waits)
+const char *run_waits_text(uint32_t waits)
 {
 	static const char *const texts[] = {
 #define X(name, text) text,
@@ -463,7 +477,7 @@ static void describe_lost(const struct sched_report *report, char *text, size_t 
 		 "at step %" PRIu64 " %.63s had done %" PRIu64 " of %" PRIu64
 		 " events and waited for %s%s%.127s",
 		 report->lost_step, report->lost_name, report->lost_events, report->lost_wanted,
-		 waits_text(report->lost_waits), *report->lost_where ? " in " : "", report->lost_where);
+		 run_waits_text(report->lost_waits), *report->lost_where ? " in " : "", report->lost_where);
 }
 
 static void describe_deadlock(const struct sched_report *report, char *text, size_t room)
@@ -478,7 +492,7 @@ static void describe_deadlock(const struct sched_report *report, char *text, siz
 		if (t->ended || !t->waits)
 			continue;
 		n = snprintf(text + at, room - at, "%s%.63s waits for %s%s%.127s", at ? "; " : "", t->name,
-			     waits_text(t->waits), *t->where ? " in " : "", t->where);
+			     run_waits_text(t->waits), *t->where ? " in " : "", t->where);
 		at += n > 0 ? (size_t)n : 0;
 	}
 }
@@ -548,6 +562,7 @@ static int judge_end(const struct run *run, struct run_result *r, struct err *er
 		else
 			snprintf(r->text, sizeof r->text, "it was killed by signal %d (%s)",
 				 WTERMSIG(run->status), strsignal(WTERMSIG(run->status)));
+		snprintf(r->stack, sizeof r->stack, "%.511s", report->stack);
 	} else if (WEXITSTATUS(run->status) != run->setup.expected_status) {
 		r->verdict = RUN_EXIT;
 		snprintf(r->text, sizeof r->text, "its exit status is %d", WEXITSTATUS(run->status));
@@ -604,6 +619,11 @@ struct run *run_once(const struct run_setup *setup, struct run_result *result, s
 	return run;
 }
 
+const char *run_trace(const struct run *run)
+{
+	return run->trace_path;
+}
+
 /* ---- what really happened ---- */
 
 void run_steps(const struct sched_report *report, struct schedule *schedule)
@@ -616,6 +636,10 @@ void run_steps(const struct sched_report *report, struct schedule *schedule)
 		if (s->thread < SCHED_THREADS)
 			schedule_add(schedule, report->thread[s->thread].name, s->events, NULL);
 	}
+	/* Who had the processor in the end never gave it up. */
+	if (count == report->switches && report->current < SCHED_THREADS && report->state == SCHED_RUNNING)
+		schedule_add(schedule, report->thread[report->current].name,
+			     report->thread[report->current].events, NULL);
 }
 
 uint64_t run_switches(const struct sched_report *report, uint64_t *preemptions)

@@ -42,11 +42,10 @@ struct run_setup {
 	const struct schedule *schedule; /* with "follow"; NULL else */
 	const char *hints;               /* text for the other strategies; NULL */
 	bool every;                      /* every access counts; with "follow" the schedule says it */
-	const char *record;              /* a trace is written here; NULL: none */
-	const char *keep;            /* the report goes to this file instead of memory; for debuggers; NULL */
-	uint32_t timeout_ms;         /* 0: none */
-	int expected_status;         /* a good run exits with this */
-	const char *expected_output; /* standard output of a good run; NULL: any */
+	bool trace;                      /* record, too, see run_trace() */
+	uint32_t timeout_ms;             /* 0: none */
+	int expected_status;             /* a good run exits with this */
+	const char *expected_output;     /* standard output of a good run; NULL: any */
 	uint64_t expected_length;
 	const char *check;    /* shell command that judges the output; NULL: none */
 	bool quiet;           /* what the program prints is not shown */
@@ -55,10 +54,11 @@ struct run_setup {
 
 struct run_result {
 	enum run_verdict verdict;
-	char text[400]; /* the verdict as a clause: "the program's exit status is 1" */
-	bool followed;  /* the schedule, to its end */
-	char lost[400]; /* where it could not be followed, a clause */
-	int status;     /* as wait gives it */
+	char text[400];  /* the verdict as a clause: "the program's exit status is 1" */
+	char stack[512]; /* of a crash: functions, innermost first; empty if not known */
+	bool followed;   /* the schedule, to its end */
+	char lost[400];  /* where it could not be followed, a clause */
+	int status;      /* as wait gives it */
 	double seconds;
 	const struct sched_report *report; /* lives as long as the run */
 };
@@ -76,6 +76,9 @@ int run_judge(struct run *run, struct run_result *result, struct err *err);
 /* Kills it if it is under way. */
 void run_free(struct run *run);
 
+/* Where the trace of a run that records is, for as long as the run is there. */
+const char *run_trace(const struct run *run);
+
 /* Start, wait and judge; the caller frees the run. NULL with err set as above. */
 struct run *run_once(const struct run_setup *setup, struct run_result *result, struct err *err);
 
@@ -85,6 +88,8 @@ void run_steps(const struct sched_report *report, struct schedule *schedule);
 uint64_t run_switches(const struct sched_report *report, uint64_t *preemptions);
 
 const char *run_verdict_text(enum run_verdict verdict);
+/* "a mutex": what a thread waits for, of enum sched_wait. */
+const char *run_waits_text(uint32_t waits);
 static inline bool run_failed(enum run_verdict verdict)
 {
 	return verdict != RUN_PASSED && verdict != RUN_NOT_FOLLOWED;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "report/format.h"
 
+#include "report/github.h"
+#include "report/html.h"
 #include "report/json.h"
+#include "report/perfetto.h"
+#include "report/sarif.h"
 #include "report/text.h"
 
 #include <string.h>
@@ -9,6 +13,10 @@
 const struct report_format report_formats[] = {
 	{"text", ".txt", report_text},
 	{"json", ".json", report_json},
+	{"html", ".html", report_html},
+	{"sarif", ".sarif", report_sarif},
+	{"github", ".github", report_github},
+	{"perfetto", ".perfetto.json", report_perfetto},
 	{NULL, NULL, NULL},
 };
 

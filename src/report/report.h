@@ -20,6 +20,7 @@ struct report_options {
 	const char *source_root;       /* where relative paths are looked for as well; NULL */
 	uint64_t suppressed; /* findings that were left out, for the sum: by suppressions or reviews, */
 	uint64_t known;      /* and because a baseline has them */
+	bool told;           /* findings were shown when they were found: only the rest is left */
 };
 
 /* The defaults for this stream: colours if it is a terminal and NO_COLOR is not set or is empty, and its

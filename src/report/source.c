@@ -3,10 +3,11 @@
 
 #include "base/err.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +68,58 @@ static char *read_file(const char *path, size_t *size)
 	return data;
 }
 
+/* Names come from traces and documents that may come from anywhere, and what they name ends up in a report
+ * that is passed on. So it must at least look like a source. */
+static bool is_source(const char *path)
+{
+	static const char *const endings[] = {"c",   "h",   "cc",  "cpp", "cxx", "c++", "hh",
+					      "hpp", "hxx", "inc", "inl", "ipp", "tcc", "tpp",
+					      "def", "y",   "l",   "m",   "mm",  "rs"};
+	const char *dot = strrchr(path, '.');
+
+	for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+		if (!strcasecmp(dot + 1, endings[i]))
+			return true;
+	return false;
+}
+
+static char *read_under(const char *folder, int length, const char *path, size_t *size)
+{
+	char *longer = mem_textf("%.*s/%s", length, folder, path);
+	char *data = read_file(longer, size);
+
+	free(longer);
+	return data;
+}
+
+/*
+ * Compilers name a file from the folder they ran in, or from one that it has
+ * in common with the source. Who reads the report may be in either, in a
+ * folder below, or in the project's while the build was in another one. So a
+ * relative path is tried here, in the given root, and in every folder above;
+ * and all of this again without the "../" in front.
+ */
+static char *look_for(const char *root, const char *path, size_t *size)
+{
+	char *data = read_file(path, size);
+	char *here = NULL;
+
+	if (data || *path == '/')
+		return data;
+	if (root)
+		data = read_under(root, (int)strlen(root), path, size);
+	if (!data)
+		here = getcwd(NULL, 0);
+	for (char *end = here ? strrchr(here, '/') : NULL; end && !data; end = strrchr(here, '/')) {
+		data = read_under(here, (int)(end - here), path, size);
+		*end = 0;
+	}
+	free(here);
+	while (!data && !strncmp(path, "../", 3))
+		data = look_for(root, path += 3, size);
+	return data;
+}
+
 static void split(struct source_file *file, size_t size)
 {
 	char *at = file->data, *end = file->data + size;
@@ -105,15 +158,11 @@ static struct source_file *find(struct source_files *files, const char *path)
 	memmove(&files->files[low + 1], &files->files[low], (files->count - low) * sizeof(*files->files));
 	files->count++;
 	struct source_file *file = &files->files[low];
-	size_t size;
+	size_t size = 0;
 
-	*file = (struct source_file){.path = mem_text(path), .data = read_file(path, &size)};
-	if (!file->data && files->root && *path != '/') {
-		char *longer = mem_textf("%s/%s", files->root, path);
-
-		file->data = read_file(longer, &size);
-		free(longer);
-	}
+	*file = (struct source_file){.path = mem_text(path)};
+	if (is_source(path))
+		file->data = look_for(files->root, path, &size);
 	if (file->data)
 		split(file, size);
 	return file;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Lines of source files, for reports that show them. Files are read once and
- * kept until the end. What is no regular file, is larger than 16 MB or cannot
- * be read has no lines: a report is complete without them.
+ * kept until the end. What is no regular file, is larger than 16 MB, is not
+ * named like a source or cannot be read has no lines: a report is complete
+ * without them.
  */
 #ifndef ATOMSAN_REPORT_SOURCE_H
 #define ATOMSAN_REPORT_SOURCE_H
@@ -12,7 +13,7 @@
 
 struct source_files;
 
-/* Relative paths are looked for from here, and in `root` if it is not NULL. */
+/* Relative paths are looked for from here and from every folder above, and in `root` if it is not NULL. */
 struct source_files *source_files_new(const char *root);
 void source_files_free(struct source_files *files);
 

@@ -235,6 +235,35 @@ static void put_finding(const struct text_page *page, const struct finding_list 
 	free(replay);
 }
 
+static void put_trials(const struct text_page *page, const struct finding_list *list)
+{
+	if (!list->trial_count)
+		return;
+	fputs("schedules that were tried\n", page->out);
+	for (uint32_t i = 0; i < list->trial_count; i++) {
+		const struct finding_trial *trial = &list->trials[i];
+
+		fputs("  ", page->out);
+		text_put(page->out, trial->strategy ? trial->strategy : "schedule");
+		fputs(": ", page->out);
+		if (trial->runs)
+			fprintf(page->out, "%llu of %llu runs failed, P(failure) = %.3f",
+				(unsigned long long)trial->failures, (unsigned long long)trial->runs,
+				(double)trial->failures / (double)trial->runs);
+		else
+			text_put(page->out, trial->verdict ? trial->verdict : "tried");
+		if (trial->finding) {
+			fputs(", for ", page->out);
+			text_put(page->out, trial->finding);
+		}
+		if (trial->schedule) {
+			fputs(", ", page->out);
+			text_put(page->out, trial->schedule);
+		}
+		putc('\n', page->out);
+	}
+}
+
 static struct report_options with_width(const struct report_options *options)
 {
 	struct report_options complete = *options;
@@ -251,38 +280,11 @@ void report_text_finding(FILE *out, const struct finding_list *list, const struc
 	struct text_page page = {out, &complete, source_files_new(options->source_root)};
 
 	put_finding(&page, list, finding);
-	source_files_free(page.sources);
-}
-
-static void put_trials(const struct text_page *page, const struct finding_list *list)
-{
-	if (!list->trial_count)
-		return;
-	fputs("schedules that were tried\n", page->out);
-	for (uint32_t i = 0; i < list->trial_count; i++) {
-		const struct finding_trial *trial = &list->trials[i];
-
-		fprintf(page->out, "  %llu of %llu runs failed", (unsigned long long)trial->failures,
-			(unsigned long long)trial->runs);
-		if (trial->verdict) {
-			fputs(", ", page->out);
-			text_put(page->out, trial->verdict);
-		}
-		if (trial->strategy) {
-			fputs(", ", page->out);
-			text_put(page->out, trial->strategy);
-		}
-		if (trial->finding) {
-			fputs(", for ", page->out);
-			text_put(page->out, trial->finding);
-		}
-		if (trial->schedule) {
-			fputs(", ", page->out);
-			text_put(page->out, trial->schedule);
-		}
-		putc('\n', page->out);
+	if (list->trial_count) {
+		putc('\n', out);
+		put_trials(&page, list);
 	}
-	putc('\n', page->out);
+	source_files_free(page.sources);
 }
 
 void report_text(FILE *out, const struct finding_list *list, const struct report_options *options)
@@ -299,11 +301,13 @@ void report_text(FILE *out, const struct finding_list *list, const struct report
 	}
 	if (list->blind_spot_count)
 		putc('\n', out);
-	for (uint32_t i = 0; i < list->finding_count; i++) {
+	for (uint32_t i = 0; i < list->finding_count && !options->told; i++) {
 		put_finding(&page, list, &list->findings[i]);
 		putc('\n', out);
 	}
 	put_trials(&page, list);
+	if (list->trial_count)
+		putc('\n', out);
 	/* CI looks for this line: it is whole, and has no colours inside. */
 	fputs("SUMMARY: atomsan: ", out);
 	text_put(out, sum);

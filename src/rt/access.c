@@ -291,6 +291,12 @@ HOOK(__atomsan_update, 2, READS | WRITES)
 HOOK(__atomsan_update, 4, READS | WRITES)
 HOOK(__atomsan_update, 8, READS | WRITES)
 
+EXPORT ATOMSAN_HOOK __atomsan_store(const void *p)
+{
+	if (rt_self.sched)
+		sched_store(p);
+}
+
 /* ---- ranges ---- */
 
 /* Bits of the granule's bytes that [p, p + length) covers, from p on. */

@@ -7,6 +7,7 @@
  * and then order is given up for this one operation, and counted.
  */
 #include "rt/event_inl.h"
+#include "rt/follow.h"
 #include "rt/scheduler.h"
 #include "rt/sys.h"
 
@@ -51,6 +52,9 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p)
 			sys0(sched_yield);
 		else
 			sys2(nanosleep, &nap, NULL);
+		/* A holder that waits for the checker will go on. */
+		if (tries == SPINS + YIELDS && follow_waiting())
+			tries--;
 	}
 	rt_count(TRACE_COUNT_ATOMIC_UNORDERED);
 	__atomic_store_n(&stripe->holder, me, __ATOMIC_RELAXED);

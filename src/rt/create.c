@@ -67,6 +67,7 @@ struct hand_over *create_prepare(void *argument, const struct atomsan_site *site
 
 	if (!slot)
 		return NULL;
+	rt_record_before_thread();
 	slot->start = NULL;
 	slot->start_c11 = NULL;
 	slot->argument = argument;

@@ -49,15 +49,6 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 	return stamp;
 }
 
-/* Functions called by main, or by a thread's start function, count; that one itself does not. */
-INLINE void note_outermost(const struct atomsan_frame *top, const struct atomsan_frame *low)
-{
-	const struct atomsan_frame *first = rt_self.frames + 1;
-
-	if ((low <= first && rt_self.written > first) || (top > first && rt_self.written <= first))
-		rt_self.outer = top > first ? ++rt_self.outermost : 0;
-}
-
 void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 {
 	struct atomsan_frame *top = __atomsan_thread.top, *low = __atomsan_thread.low;
@@ -68,7 +59,6 @@ void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 		return;
 	rt_self.flushing = 1;
 	__asm__ volatile("" ::: "memory");
-	note_outermost(top, low);
 	/* One function left and the next one entered is the usual case: one word for both. */
 	if (rt_self.written - low == 1 && low < top) {
 		kind = TRACE_SWITCH;
@@ -90,6 +80,8 @@ void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 		uint64_t number = rt_module_function(frame->function), receiver = (uint64_t)frame->receiver;
 		uint64_t *p;
 
+		if (unlikely(rt_self.sched))
+			sched_count_entered((uint64_t)(frame - rt_self.frames));
 		if (unlikely(number >= TRACE_ID_MAX || !event_region_known(receiver))) {
 			struct event event = {.kind = kind, .number = number, .address = receiver};
 

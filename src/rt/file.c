@@ -8,6 +8,7 @@
  * Windows are used again instead of mapping the growing file: appending with
  * write costs a fifth of the page faults that fresh mapped pages would.
  */
+#include "rt/follow.h"
 #include "rt/rt.h"
 #include "rt/shadow.h"
 #include "rt/sys.h"
@@ -42,7 +43,11 @@ static void stop(const char *why)
 		return;
 	rt_count(TRACE_COUNT_DROPPED);
 	rt_header->state = TRACE_STOPPED;
-	rt_say("recording stopped: %s; the program goes on, %s holds what was seen so far", why, file_path);
+	if (rt_live)
+		rt_say("checking stopped: %s; the program goes on unchecked", why);
+	else
+		rt_say("recording stopped: %s; the program goes on, %s holds what was seen so far", why,
+		       file_path);
 }
 
 /* Why the trace may not grow by `length` more bytes, or NULL. */
@@ -60,7 +65,8 @@ static const char *no_room(uint64_t length)
 	/* The disk is asked now and then: others fill it, too, but not that fast. */
 	if (__atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED) % 16)
 		return NULL;
-	if (!sys_failed(sys2(fstatfs, file, &disk)) &&
+	/* Memory says that it has no blocks at all. */
+	if (!sys_failed(sys2(fstatfs, file, &disk)) && disk.f_blocks &&
 	    (uint64_t)disk.f_bavail * (uint64_t)disk.f_bsize < (rt_options.keep_free << 20) + length)
 		return "the disk is nearly full (keep_free)";
 	return NULL;
@@ -268,6 +274,20 @@ static bool append_parked(void)
 	return true;
 }
 
+/* As rt_file_make_room(). */
+static bool make_room_live(void)
+{
+	if (follow_make_room())
+		return true;
+	if (!follow_checker_gone())
+		rt_count(TRACE_COUNT_DROPPED); /* more threads than windows: this one goes without */
+	else if (__atomic_load_n(&rt_live->done, __ATOMIC_ACQUIRE))
+		rt_recording = false; /* the program has had its verdict and is about to end */
+	else
+		stop("the checker is gone");
+	return false;
+}
+
 bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS
 {
 	/* A handler must not find the thread between two windows. */
@@ -278,6 +298,8 @@ bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS
 	if (window && !(rt_self.next & RT_WINDOW)) {
 		done = true; /* a handler came first */
 	} else if (!rt_recording) {
+	} else if (rt_live) {
+		done = make_room_live();
 	} else if (!window) {
 		window = take_window();
 		if (window)
@@ -307,7 +329,9 @@ void rt_file_close_window(void)
 	struct trace_block *window = rt_self.window;
 	uint64_t used = rt_self.next & RT_WINDOW ? RT_WINDOW : rt_self.next - (uint64_t)window;
 
-	if (window && rt_recording && append_parked() && append_window(window, used))
+	if (rt_live)
+		follow_close_window();
+	else if (window && rt_recording && append_parked() && append_window(window, used))
 		give_window(window);
 	rt_self.window = NULL;
 	rt_self.next = RT_WINDOW;
@@ -321,6 +345,10 @@ void rt_file_meta(enum trace_meta kind, const struct rt_piece *pieces, int count
 	uint64_t left = 0, at = 0;
 	int piece = 0;
 
+	if (rt_live) {
+		follow_meta(kind, item, pieces, count);
+		return;
+	}
 	if (nowhere)
 		return;
 	for (int i = 0; i < count; i++)
@@ -445,6 +473,15 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+static bool starts_with(const char *text, const char *begin)
+{
+	while (*begin && *text == *begin) {
+		text++;
+		begin++;
+	}
+	return !*begin;
+}
+
 /* A child's or an exec'ed program's trace must not overwrite ours. */
 static long create(const char *pattern)
 {
@@ -453,6 +490,9 @@ static long create(const char *pattern)
 
 	rt_path(wanted, sizeof wanted, pattern);
 	rt_path(file_path, sizeof file_path, pattern);
+	/* Memory of the process that started this one, made to be written to. */
+	if (starts_with(pattern, "/proc/"))
+		return sys3(open, file_path, O_RDWR | O_CLOEXEC, 0);
 	fd = sys3(open, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	for (unsigned n = 0; fd == -EEXIST && n < 100; n++) {
 		uint64_t end = text_length(wanted);
@@ -487,12 +527,51 @@ static int out_of_the_way(int fd)
 	return (int)high;
 }
 
+/* Everything of a header but its magic, which goes last. */
+static void fill_header(struct trace_header *header)
+{
+	header->version = TRACE_VERSION;
+	header->header_size = sizeof *header;
+	header->state = TRACE_RUNNING;
+	header->flags = rt_options.filter ? 0 : TRACE_UNFILTERED;
+	header->next_page = 1;
+	header->next_stamp = 1;
+	header->start_time_ns = now();
+	header->seed = rt_options.seed;
+	header->pid = (uint32_t)sys0(getpid);
+	header->parent_pid = (uint32_t)sys0(getppid);
+	find_regions(header->regions);
+	for (int i = 0; i < TRACE_COUNTER_COUNT; i++)
+		header->counters[i] = rt_header->counters[i];
+	for (int i = 0; i < 8; i++)
+		header->magic[i] = TRACE_MAGIC[i];
+}
+
+static void begin_trace(struct trace_header *header, int argc, char **argv, char **envp)
+{
+	char cwd[4096];
+	int variables = 0;
+
+	fill_header(header);
+	rt_header = header;
+	saved_argc = argc;
+	saved_argv = argv;
+	saved_envp = envp;
+	rt_recording = true;
+	meta_list(TRACE_META_ARGV, argv, argc);
+	while (envp[variables])
+		variables++;
+	meta_list(TRACE_META_ENVIRON, envp, variables);
+	if (!sys_failed(sys2(getcwd, cwd, sizeof cwd)))
+		meta_text(TRACE_META_CWD, cwd);
+	meta_text(TRACE_META_OPTIONS, file_path);
+	rt_module_write_all();
+}
+
 void rt_record_open(const char *pattern, int argc, char **argv, char **envp)
 {
 	struct trace_header *header;
 	struct rlimit limit;
-	char cwd[4096];
-	int variables = 0;
 	long fd = create(pattern);
 
 	if (sys_failed(fd)) {
@@ -513,34 +592,7 @@ void rt_record_open(const char *pattern, int argc, char **argv, char **envp)
 		file = -1;
 		return;
 	}
-	header->version = TRACE_VERSION;
-	header->header_size = sizeof *header;
-	header->state = TRACE_RUNNING;
-	header->flags = rt_options.filter ? 0 : TRACE_UNFILTERED;
-	header->next_page = 1;
-	header->next_stamp = 1;
-	header->start_time_ns = now();
-	header->seed = rt_options.seed;
-	header->pid = (uint32_t)sys0(getpid);
-	header->parent_pid = (uint32_t)sys0(getppid);
-	find_regions(header->regions);
-	for (int i = 0; i < TRACE_COUNTER_COUNT; i++)
-		header->counters[i] = rt_header->counters[i];
-	for (int i = 0; i < 8; i++)
-		header->magic[i] = TRACE_MAGIC[i];
-	rt_header = header;
-	saved_argc = argc;
-	saved_argv = argv;
-	saved_envp = envp;
-	rt_recording = true;
-	meta_list(TRACE_META_ARGV, argv, argc);
-	while (envp[variables])
-		variables++;
-	meta_list(TRACE_META_ENVIRON, envp, variables);
-	if (!sys_failed(sys2(getcwd, cwd, sizeof cwd)))
-		meta_text(TRACE_META_CWD, cwd);
-	meta_text(TRACE_META_OPTIONS, file_path);
-	rt_module_write_all();
+	begin_trace(header, argc, argv, envp);
 	if (rt_options.verbosity)
 		rt_say("recording to %s", file_path);
 }
@@ -554,12 +606,53 @@ void rt_record_nowhere(void)
 	rt_recording = true;
 }
 
-void rt_record_finish(int wait_status)
+void rt_record_for_checker(int argc, char **argv, char **envp)
+{
+	struct trace_header *header;
+	long keep = -1;
+	int memory;
+
+	file_path[0] = 0;
+	if (*rt_options.record) {
+		keep = create(rt_options.record);
+		if (sys_failed(keep)) {
+			rt_say("cannot create the trace %s (error %d); it will not be kept", file_path,
+			       (int64_t)-keep);
+			keep = -1;
+		}
+	}
+	header = follow_map(&memory);
+	if (header) {
+		begin_trace(header, argc, argv, envp);
+		if (!checker_start(memory, (int)keep, envp)) {
+			rt_recording = false;
+			rt_header = &stand_in;
+			follow_unmap();
+		}
+		sys1(close, memory);
+	}
+	if (keep >= 0)
+		sys1(close, keep);
+	if (rt_options.verbosity && rt_live)
+		rt_say("being checked while it runs");
+}
+
+int rt_record_finish(int wait_status)
 {
 	if (!rt_recording)
-		return;
+		return wait_status;
 	rt_header->exit_status = wait_status;
-	rt_header->state = TRACE_FINISHED;
+	__atomic_store_n(&rt_header->state, TRACE_FINISHED, __ATOMIC_RELEASE);
+	return checker_verdict(wait_status);
+}
+
+void rt_record_aborting(int wait_status)
+{
+	/* A checker sees the process end, or go on. */
+	if (rt_live)
+		rt_header->exit_status = wait_status;
+	else
+		rt_record_finish(wait_status);
 }
 
 static void leave_window(struct trace_block *window)
@@ -567,10 +660,44 @@ static void leave_window(struct trace_block *window)
 	sys6(mmap, window, RT_WINDOW, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-void rt_record_fork_child(void)
+/* Only the forking thread lives on; all windows are the parent's. The mappings stay, for whoever forked
+ * may be a handler that interrupted a writer: what it writes there is lost. */
+static void leave_trace(void)
 {
 	struct trace_header *old = rt_header;
 
+	rt_header = &stand_in;
+	if (rt_live) {
+		follow_unmap();
+		rt_self.parked_count = 0;
+		return;
+	}
+	sys2(munmap, old, TRACE_PAGE);
+	sys1(close, file);
+	file = -1;
+	if (rt_self.window)
+		leave_window(rt_self.window);
+	for (; rt_self.parked_count; rt_self.parked_count--)
+		leave_window(rt_self.parked[rt_self.parked_count - 1]);
+	windows_used = windows_lock = 0;
+}
+
+/* This forked child is to have a checker when it has threads. */
+static bool checker_due;
+
+static void begin_again(void)
+{
+	if (rt_options.check)
+		rt_record_for_checker(saved_argc, saved_argv, saved_envp);
+	else
+		rt_record_open(*rt_options.record ? rt_options.record : file_path, saved_argc, saved_argv,
+			       saved_envp);
+	if (rt_recording)
+		rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
+}
+
+void rt_record_fork_child(void)
+{
 	if (!rt_recording)
 		return;
 	rt_recording = false;
@@ -579,24 +706,19 @@ void rt_record_fork_child(void)
 		rt_thread_off();
 		return;
 	}
-	rt_header = &stand_in;
-	sys2(munmap, old, TRACE_PAGE);
-	sys1(close, file);
-	file = -1;
-	/* Only the forking thread lives on; all windows are the parent's. The mappings stay, for
-	 * whoever forked may be a handler that interrupted a writer: what it writes there is lost. */
-	if (rt_self.window)
-		leave_window(rt_self.window);
-	for (; rt_self.parked_count; rt_self.parked_count--)
-		leave_window(rt_self.parked[rt_self.parked_count - 1]);
-	windows_used = windows_lock = 0;
+	leave_trace();
 	rt_thread_forget();
-	if (!rt_options.follow_fork) {
+	checker_due = rt_options.check && rt_options.follow_fork;
+	if (rt_options.follow_fork && !checker_due)
+		begin_again();
+	else
 		rt_thread_off();
+}
+
+void rt_record_before_thread(void)
+{
+	if (!checker_due)
 		return;
-	}
-	rt_record_open(*rt_options.record ? rt_options.record : file_path, saved_argc, saved_argv,
-		       saved_envp);
-	if (rt_recording)
-		rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
+	checker_due = false;
+	begin_again();
 }

@@ -4,7 +4,9 @@
 #include "rt/shadow.h"
 #include "rt/sys.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/personality.h>
 #include <time.h>
 
@@ -26,12 +28,20 @@ static const char *environment(char **envp, const char *name)
 /* Registered first, so it runs last. */
 static void at_exit(int status, void *unused)
 {
+	int end;
+
 	/* The last thread to leave has had its END. */
 	if (rt_on())
 		rt_op_value(TRACE_OP_EXIT_PROCESS, 0, NULL, (uint64_t)(status & 0xff), NULL);
 	if (rt_recording)
 		rt_module_count_unseen();
-	rt_record_finish((status & 0xff) << 8);
+	end = rt_record_finish((status & 0xff) << 8);
+	if (end == (status & 0xff) << 8)
+		return;
+	/* Whoever comes after us in exit() would have written what the streams still hold. */
+	rt_self.inside++;
+	fflush(NULL);
+	sys1(exit_group, end >> 8);
 }
 
 /*
@@ -70,7 +80,10 @@ static void start(int argc, char **argv, char **envp)
 	choose_seed();
 	rt_real_init();
 	rt_module_executable();
-	if (*rt_options.record || *rt_options.sched) {
+	/* Who may start a program of its choice with somebody else's rights may not name the checker. */
+	if (rt_options.check && getauxval(AT_SECURE))
+		rt_options.check = false;
+	if (*rt_options.record || rt_options.check || *rt_options.sched) {
 		bool shadow;
 
 		if (!rt_record_regions_apart())
@@ -78,14 +91,17 @@ static void start(int argc, char **argv, char **envp)
 		shadow = shadow_map();
 		if (shadow && *rt_options.sched)
 			sched_start();
-		if (shadow && *rt_options.record)
-			rt_record_open(rt_options.record, argc, argv, envp);
-		else if (shadow && sched.mode != SCHED_OFF)
-			rt_record_nowhere();
-		else if (!shadow)
+		if (!shadow)
 			rt_say("the shadow memory cannot be mapped (is the address space limited by ulimit "
-			       "-v, or "
-			       "vm.overcommit_memory 2?); the program runs unrecorded");
+			       "-v, or vm.overcommit_memory 2?); the program runs unrecorded");
+		else if (rt_options.check)
+			rt_record_for_checker(argc, argv, envp);
+		else if (*rt_options.record)
+			rt_record_open(rt_options.record, argc, argv, envp);
+		else if (sched.mode != SCHED_OFF)
+			rt_record_nowhere();
+		if (sched.mode != SCHED_OFF)
+			rt_signal_watch_crashes();
 	}
 	rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
 	on_exit(at_exit, NULL);

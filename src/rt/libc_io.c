@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Files, sockets and streams: buffers that the kernel or stdio fills or empties. */
 #include "rt/libc.h"
+#include "rt/scheduler.h"
 
 #include <stdio.h>
 #include <sys/socket.h>
@@ -28,14 +29,14 @@ WRAPPER(ssize_t, read, (int file, void *to, size_t length))
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	return filled(to, read(file, to, length), site);
+	return filled(to, SCHED_IO(file, false, read(file, to, length)), site);
 }
 
 WRAPPER(ssize_t, __read_chk, (int file, void *to, size_t length, size_t room))
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	return filled(to, __read_chk(file, to, length, room), site);
+	return filled(to, SCHED_IO(file, false, __read_chk(file, to, length, room)), site);
 }
 
 #define PREAD(name, type)                                                        \
@@ -62,7 +63,7 @@ PREAD_CHK(__pread64_chk, off64_t)
 WRAPPER(ssize_t, write, (int file, const void *from, size_t length))
 {
 	reads(from, length, rt_take_site());
-	return write(file, from, length);
+	return SCHED_IO(file, true, write(file, from, length));
 }
 
 WRAPPER(ssize_t, pwrite, (int file, const void *from, size_t length, off_t offset))
@@ -103,7 +104,7 @@ WRAPPER(ssize_t, readv, (int file, const struct iovec *parts, int count))
 
 	if (count > 0)
 		reads(parts, (size_t)count * sizeof(*parts), site);
-	got = readv(file, parts, count);
+	got = SCHED_IO(file, false, readv(file, parts, count));
 	vector_filled(parts, count > 0 ? (size_t)count : 0, got, site);
 	return got;
 }
@@ -116,21 +117,21 @@ WRAPPER(ssize_t, writev, (int file, const struct iovec *parts, int count))
 		reads(parts, (size_t)count * sizeof(*parts), site);
 		vector_read(parts, (size_t)count, site);
 	}
-	return writev(file, parts, count);
+	return SCHED_IO(file, true, writev(file, parts, count));
 }
 
 WRAPPER(ssize_t, recv, (int file, void *to, size_t length, int flags))
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	return filled(to, recv(file, to, length, flags), site);
+	return filled(to, SCHED_IO(file, false, recv(file, to, length, flags)), site);
 }
 
 WRAPPER(ssize_t, __recv_chk, (int file, void *to, size_t length, size_t room, int flags))
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	return filled(to, __recv_chk(file, to, length, room, flags), site);
+	return filled(to, SCHED_IO(file, false, __recv_chk(file, to, length, room, flags)), site);
 }
 
 /* With MSG_TRUNC in the flags the result is the packet's length, not the buffer's. */
@@ -150,7 +151,7 @@ WRAPPER(ssize_t, recvfrom,
 {
 	const struct atomsan_site *site = rt_take_site();
 	socklen_t room = from && from_length ? *from_length : 0;
-	ssize_t got = recvfrom(file, to, length, flags, from, from_length);
+	ssize_t got = SCHED_IO(file, false, recvfrom(file, to, length, flags, from, from_length));
 
 	return received(to, length, got, from, from_length, room, site);
 }
@@ -161,7 +162,8 @@ WRAPPER(ssize_t, __recvfrom_chk,
 {
 	const struct atomsan_site *site = rt_take_site();
 	socklen_t room = from && from_length ? *from_length : 0;
-	ssize_t got = __recvfrom_chk(file, to, length, buffer, flags, from, from_length);
+	ssize_t got =
+		SCHED_IO(file, false, __recvfrom_chk(file, to, length, buffer, flags, from, from_length));
 
 	return received(to, length, got, from, from_length, room, site);
 }
@@ -174,7 +176,7 @@ WRAPPER(ssize_t, recvmsg, (int file, struct msghdr *message, int flags))
 
 	reads(message, sizeof(*message), site);
 	reads(message->msg_iov, message->msg_iovlen * sizeof(*message->msg_iov), site);
-	got = recvmsg(file, message, flags);
+	got = SCHED_IO(file, false, recvmsg(file, message, flags));
 	if (got >= 0) {
 		vector_filled(message->msg_iov, message->msg_iovlen, got, site);
 		if (message->msg_name)
@@ -189,7 +191,7 @@ WRAPPER(ssize_t, recvmsg, (int file, struct msghdr *message, int flags))
 WRAPPER(ssize_t, send, (int file, const void *from, size_t length, int flags))
 {
 	reads(from, length, rt_take_site());
-	return send(file, from, length, flags);
+	return SCHED_IO(file, true, send(file, from, length, flags));
 }
 
 WRAPPER(ssize_t, sendto,
@@ -201,7 +203,7 @@ WRAPPER(ssize_t, sendto,
 	reads(from, length, site);
 	if (to)
 		reads(to, to_length, site);
-	return sendto(file, from, length, flags, to, to_length);
+	return SCHED_IO(file, true, sendto(file, from, length, flags, to, to_length));
 }
 
 WRAPPER(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags))
@@ -215,7 +217,7 @@ WRAPPER(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags))
 		reads(message->msg_name, message->msg_namelen, site);
 	if (message->msg_control)
 		reads(message->msg_control, message->msg_controllen, site);
-	return sendmsg(file, message, flags);
+	return SCHED_IO(file, true, sendmsg(file, message, flags));
 }
 
 WRAPPER(int, puts, (const char *text))

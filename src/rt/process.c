@@ -163,41 +163,52 @@ INTERPOSER int execle(const char *path, const char *first, ...)
 }
 
 /* `shown` is what a shell would show of it. */
-static void ending(int shown, int wait_status)
+static void ending(int shown)
 {
 	rt_op_value(TRACE_OP_EXIT_PROCESS, 0, NULL, (uint64_t)shown, rt_take_site());
-	rt_record_finish(wait_status);
+}
+
+/* The status to end with. */
+static int exiting(int status)
+{
+	ending(status & 0xff);
+	return WEXITSTATUS(rt_record_finish(W_EXITCODE(status & 0xff, 0)));
+}
+
+static void aborting(void)
+{
+	ending(128 + SIGABRT);
+	rt_record_aborting(W_EXITCODE(0, SIGABRT));
 }
 
 INTERPOSER void _exit(int status)
 {
-	ending(status & 0xff, W_EXITCODE(status & 0xff, 0));
-	REAL(_exit)(status);
+	REAL(_exit)(exiting(status));
 }
 
 INTERPOSER void _Exit(int status)
 {
-	ending(status & 0xff, W_EXITCODE(status & 0xff, 0));
-	REAL(_exit)(status);
+	REAL(_exit)(exiting(status));
 }
 
 /* Its handlers still run, and are recorded: a finished trace goes on growing. */
 INTERPOSER void quick_exit(int status)
 {
-	ending(status & 0xff, W_EXITCODE(status & 0xff, 0));
-	REAL(quick_exit)(status);
+	REAL(quick_exit)(exiting(status));
 }
 
 /* A handler may yet save the process by longjmp; then its real end says so again. */
 INTERPOSER void abort(void)
 {
-	ending(128 + SIGABRT, W_EXITCODE(0, SIGABRT));
+	aborting();
 	REAL(abort)();
 }
 
 /* libc calls its own abort from here. */
 INTERPOSER void __assert_fail(const char *condition, const char *file, unsigned line, const char *function)
 {
-	ending(128 + SIGABRT, W_EXITCODE(0, SIGABRT));
+	if (rt_self.sched)
+		sched_say_assertion(condition, file, line, function);
+	aborting();
 	REAL(__assert_fail)(condition, file, line, function);
 }

@@ -19,10 +19,17 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+
+struct epoll_event;
+struct pollfd;
+struct rusage;
+struct sockaddr;
 
 /*
  * F(result, name, parameters, version). The version is named where libc keeps
@@ -119,7 +126,31 @@
 	F(int, sigaction, (int, const struct sigaction *, struct sigaction *), NULL)                       \
 	F(sighandler_t, signal, (int, sighandler_t), NULL)                                                 \
 	F(sighandler_t, sysv_signal, (int, sighandler_t), NULL)                                            \
-	F(sighandler_t, sigset, (int, sighandler_t), NULL)
+	F(sighandler_t, sigset, (int, sighandler_t), NULL)                                                 \
+	F(int, nanosleep, (const struct timespec *, struct timespec *), NULL)                              \
+	F(int, clock_nanosleep, (clockid_t, int, const struct timespec *, struct timespec *), NULL)        \
+	F(int, usleep, (unsigned), NULL)                                                                   \
+	F(unsigned, sleep, (unsigned), NULL)                                                               \
+	F(int, thrd_sleep, (const struct timespec *, struct timespec *), NULL)                             \
+	F(int, sched_yield, (void), NULL)                                                                  \
+	F(int, poll, (struct pollfd *, unsigned long, int), NULL)                                          \
+	F(int, ppoll, (struct pollfd *, unsigned long, const struct timespec *, const sigset_t *), NULL)   \
+	F(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *), NULL)                        \
+	F(int, pselect, (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *),    \
+	  NULL)                                                                                            \
+	F(int, epoll_wait, (int, struct epoll_event *, int, int), NULL)                                    \
+	F(int, accept, (int, struct sockaddr *, unsigned *), NULL)                                         \
+	F(int, accept4, (int, struct sockaddr *, unsigned *, int), NULL)                                   \
+	F(int, connect, (int, const struct sockaddr *, unsigned), NULL)                                    \
+	F(pid_t, wait4, (pid_t, int *, int, struct rusage *), NULL)                                        \
+	F(pid_t, waitpid, (pid_t, int *, int), NULL)                                                       \
+	F(pid_t, wait, (int *), NULL)                                                                      \
+	F(int, waitid, (idtype_t, id_t, siginfo_t *, int), NULL)                                           \
+	F(int, sigwait, (const sigset_t *, int *), NULL)                                                   \
+	F(int, sigwaitinfo, (const sigset_t *, siginfo_t *), NULL)                                         \
+	F(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *), NULL)               \
+	F(int, sigsuspend, (const sigset_t *), NULL)                                                       \
+	F(int, pause, (void), NULL)
 
 struct real_table {
 	bool ready;

@@ -88,8 +88,6 @@ struct rt_thread {
 	uint64_t spin_version;
 	uint64_t spin_next;         /* `next` right after it was recorded */
 	struct sched_thread *sched; /* NULL: not scheduled, see scheduler.h */
-	uint64_t outermost;         /* calls of outermost functions that the trace has heard of */
-	uint64_t outer;             /* which of them is at work; 0: none */
 };
 #define RT_WINDOW 0x20000ull
 extern __thread struct rt_thread rt_self __attribute__((tls_model("local-exec")));
@@ -109,6 +107,8 @@ void rt_thread_begin(uint32_t number, uint32_t parent);
 void rt_thread_end(void);
 /* Has the program installed a signal handler (signal.c)? */
 extern bool rt_signal_handlers;
+/* Let the scheduler's report say where the program crashes. */
+void rt_signal_watch_crashes(void);
 /* In a forked child: as if this process had never had threads. */
 void rt_thread_forget(void);
 
@@ -181,8 +181,16 @@ extern struct trace_header *rt_header;
 void rt_record_open(const char *path, int argc, char **argv, char **envp);
 /* As if recording, but into memory that is used again and again: for what needs events and no trace. */
 void rt_record_nowhere(void);
-void rt_record_finish(int wait_status); /* mark finished; recording goes on until the process is gone */
-void rt_record_fork_child(void);        /* leave the parent's trace alone; begin one of our own, or none */
+/* Write for a checker that reads along, instead of to a file. */
+void rt_record_for_checker(int argc, char **argv, char **envp);
+/* About to have a second thread: a forked child that is to be checked gets its checker only now. */
+void rt_record_before_thread(void);
+/* Mark finished; recording goes on until the process is gone. Returns the status to end with: a checker may
+ * have found something. */
+int rt_record_finish(int wait_status);
+/* As above for an end that may yet be averted. */
+void rt_record_aborting(int wait_status);
+void rt_record_fork_child(void); /* leave the parent's trace alone; begin one of our own, or none */
 
 /* Are all mappings far enough apart for the shadow's folding? */
 bool rt_record_regions_apart(void);

@@ -76,6 +76,8 @@ static void log_turn(struct sched_thread *t)
 	/* Who had the token and did nothing with it need not have had it. */
 	if (t->events == t->since)
 		return;
+	if (n && n <= SCHED_SWITCHES && report->log[n - 1].thread == t->index)
+		n--;
 	if (n < SCHED_SWITCHES)
 		report->log[n] =
 			(struct sched_switch){t->index, t->status != SCHED_READY || t->yields, t->events};
@@ -326,9 +328,10 @@ static void pass_on(struct sched_thread *me)
 }
 
 /* The scheduler is off: forget it. */
-static void leave(struct sched_thread *me)
+static void leave(void)
 {
 	rt_self.sched = NULL;
+	__atomsan_thread.scheduled = NULL;
 	if (!*rt_options.record)
 		rt_thread_off();
 }
@@ -342,7 +345,7 @@ void sched_decide(struct sched_thread *me)
 		pass_on(me);
 	me->busy = false;
 	if (sched.freed)
-		leave(me);
+		leave();
 }
 
 enum sched_woken sched_block(struct sched_thread *me, enum sched_wait waits, const void *object,
@@ -366,7 +369,7 @@ enum sched_woken sched_block(struct sched_thread *me, enum sched_wait waits, con
 	me->busy = false;
 	if (woken == SCHED_FREE) {
 		/* What it waits for stays, for somebody may be about to signal it. */
-		leave(me);
+		leave();
 		return woken;
 	}
 	me->status = SCHED_READY;
@@ -406,6 +409,24 @@ void sched_back(struct sched_thread *me)
 	sched_unlock();
 	wait_for_token(me);
 	me->busy = was;
+}
+
+void sched_sleep(struct sched_thread *me, const struct timespec *time)
+{
+	bool away = false;
+
+	sched_lock();
+	for (uint32_t i = 0; i < sched.count; i++)
+		away |= threads[i].status == SCHED_AWAY;
+	sched_unlock();
+	if (away)
+		sched_away(me, me->last_site);
+	else
+		me->busy = true; /* known to be asleep: the token stays */
+	sys2(nanosleep, time, NULL);
+	me->busy = false;
+	if (away)
+		sched_back(me);
 }
 
 /* The lock is held. */
@@ -512,12 +533,13 @@ void sched_thread_begin(uint32_t number)
 	me->tid = (int32_t)sys0(gettid);
 	me->busy = true;
 	rt_self.sched = me;
+	__atomsan_thread.scheduled = me;
 	if (sched.holder == SCHED_NOBODY && !number)
 		give(me);
 	wait_for_token(me);
 	me->busy = false;
 	if (sched.freed)
-		leave(me);
+		leave();
 }
 
 void sched_thread_end(void)
@@ -540,6 +562,7 @@ void sched_thread_end(void)
 	}
 	sched_unlock();
 	rt_self.sched = NULL;
+	__atomsan_thread.scheduled = NULL;
 }
 
 bool sched_has_ended(uint32_t number)
@@ -572,6 +595,7 @@ void sched_fork_child(void)
 	if (!threads)
 		return;
 	rt_self.sched = NULL;
+	__atomsan_thread.scheduled = NULL;
 	sched.mode = SCHED_OFF;
 	sched.freed = true;
 	sched.waiters = 0;

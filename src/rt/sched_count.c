@@ -8,8 +8,9 @@
  *   - An access is an event. With events=first only the first access to its
  *     bytes, of its kind, in a *stretch* of the thread is: what the recorder's
  *     filter keeps, but for what it keeps because another thread interfered. A
- *     stretch ends with an operation that is an event, and where another of the
- *     outermost functions is at work than at the access before.
+ *     stretch ends with an operation that is an event, and where another call of
+ *     a function (or iteration of a marked loop) is at work than at the access
+ *     before.
  *   - A read that repeats the event before it, same place, same address, is
  *     none, nor is a failed attempt that repeats one: a thread that polls does
  *     so a different number of times in every run.
@@ -37,7 +38,9 @@ enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
 /* Granules touched in the stretch at hand, by hashing; an entry of an older stretch is free. */
 struct sched_table {
 	uint64_t stretch;
-	uint64_t outer;
+	uint64_t call;      /* that the last access was in */
+	uint64_t calls;     /* that the trace has heard of */
+	uint64_t *by_depth; /* those that are open */
 	uint64_t size, used;
 	struct cell {
 		uint64_t granule;
@@ -90,22 +93,48 @@ void sched_count_stretch(struct sched_thread *me)
 	}
 }
 
+static struct sched_table *table_of(struct sched_thread *me)
+{
+	enum { DEPTHS = (1 << 18) + 8 }; /* as many as a thread has frames */
+
+	if (me->table)
+		return me->table;
+	me->table = map(sizeof *me->table);
+	if (!me->table)
+		return NULL;
+	me->table->stretch = 1;
+	me->table->by_depth = map(DEPTHS * sizeof(uint64_t));
+	return me->table;
+}
+
+static void entered(struct sched_thread *me, uint64_t depth) ATOMSAN_KEEPS_REGISTERS COLD;
+static void entered(struct sched_thread *me, uint64_t depth) ATOMSAN_KEEPS_REGISTERS
+{
+	struct sched_table *table = table_of(me);
+
+	if (table && table->by_depth)
+		table->by_depth[depth] = ++table->calls;
+}
+
+void sched_count_entered(uint64_t depth) ATOMSAN_KEEPS_REGISTERS
+{
+	if (!sched.counts_all)
+		entered(rt_self.sched, depth);
+}
+
 bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds_of_access)
 {
-	struct sched_table *table = me->table;
-	uint64_t end = (uint64_t)p + length;
+	struct sched_table *table = table_of(me);
+	uint64_t end = (uint64_t)p + length, call;
 	bool first = false;
 
-	if (!table) {
-		table = me->table = map(sizeof *table);
-		if (!table)
-			return true;
-		table->stretch = 1;
-	}
-	/* Frames are brought up to date first, and with them rt_self.outer. */
+	if (!table || !table->by_depth)
+		return true;
+	/* Frames are brought up to date first. */
 	event_frames();
-	if (table->outer != rt_self.outer) {
-		table->outer = rt_self.outer;
+	call = rt_self.written > rt_self.frames ? table->by_depth[rt_self.written - rt_self.frames - 1] : 0;
+	if (table->call != call) {
+		table->call = call;
 		sched_count_stretch(me);
 	}
 	for (uint64_t q = (uint64_t)p; q < end; q = (q & ~7ull) + 8) {
@@ -155,11 +184,10 @@ static void repeated(struct sched_thread *me) ATOMSAN_KEEPS_REGISTERS
 	me->until = 0; /* the next point is one at which others may run */
 }
 
-INLINE void event(struct sched_thread *me, const void *object, const struct atomsan_site *site,
-		  uint64_t count)
+INLINE void event(struct sched_thread *me, const void *object, const struct atomsan_site *site)
 {
-	sched_entry(me)->events = me->events += count;
-	sched.report->events += count;
+	sched_entry(me)->events = ++me->events;
+	sched.report->events++;
 	sched.progress++;
 	me->last_object = object;
 	me->last_site = site;
@@ -172,6 +200,15 @@ INLINE struct sched_thread *scheduled(void)
 	struct sched_thread *me = rt_self.sched;
 
 	return rt_self.inside || rt_self.handlers || me->busy ? NULL : me;
+}
+
+/* The write of an update that nobody told of has been done by now. */
+INLINE void settle(struct sched_thread *me)
+{
+	if (unlikely(me->half_done != NULL)) {
+		me->half_done = NULL;
+		event(me, me->last_object, me->last_site);
+	}
 }
 
 static bool strategy_looks_at(const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
@@ -192,21 +229,45 @@ void sched_access(const void *p, uint64_t length, uint64_t access,
 		  const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	struct sched_thread *me = scheduled();
+	bool repeats;
 
 	if (!me)
 		return;
 	me->beat++;
+	settle(me);
 	if (!sched.counts_all && !first_of_kind(me, p, length, access))
 		return;
+	repeats = access == READS && me->last_object == p && me->last_site == site;
 	if (me->events >= me->until || !me->go) {
+		me->next_silent = repeats;
 		point(me, p, access != READS, strategy_looks_at(site));
 		if (!rt_self.sched)
 			return;
 	}
-	if (access == READS && me->last_object == p && me->last_site == site)
+	if (repeats)
 		repeated(me);
 	else
-		event(me, p, site, access == (READS | WRITES) ? 2 : 1);
+		event(me, p, site);
+	if (access == (READS | WRITES))
+		me->half_done = p;
+}
+
+/* A check that stands before a loop speaks for all its updates, and the first write counts. */
+void sched_store(const void *p) ATOMSAN_KEEPS_REGISTERS
+{
+	struct sched_thread *me = scheduled();
+
+	if (!me || me->half_done != p)
+		return;
+	me->beat++;
+	me->half_done = NULL;
+	if (me->events >= me->until || !me->go) {
+		me->next_silent = false;
+		point(me, p, true, strategy_looks_at(me->last_site));
+		if (!rt_self.sched)
+			return;
+	}
+	event(me, p, me->last_site);
 }
 
 void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS
@@ -216,8 +277,12 @@ void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS
 	if (!me)
 		return;
 	me->beat++;
-	if (me->events >= me->until || !me->go)
-		point(me, p, true, sched_plan_ops());
+	settle(me);
+	if (me->events >= me->until || !me->go) {
+		/* A load, perhaps, of what was loaded last. */
+		me->next_silent = me->last_object == p;
+		point(me, p, true, true);
+	}
 }
 
 /* The hook before it had no site, and did not know whether it would write. */
@@ -234,10 +299,10 @@ void sched_atomic_done(const void *p, bool wrote, const struct atomsan_site *sit
 	/* A relaxed load is recorded as plain reads are. */
 	if (site->kind == ATOMSAN_ATOMIC_LOAD && site->order == ATOMSAN_RELAXED) {
 		if (sched.counts_all || first_of_kind(me, p, site->size, READS))
-			event(me, p, site, 1);
+			event(me, p, site);
 		return;
 	}
-	event(me, p, site, 1);
+	event(me, p, site);
 	sched_count_stretch(me);
 }
 
@@ -277,8 +342,10 @@ static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, 
 		      const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	me->beat++;
+	settle(me);
 	if (kind & POINT && (me->events >= me->until || !me->go)) {
-		point(me, object, true, sched_plan_ops());
+		me->next_silent = false;
+		point(me, object, true, true);
 		if (!rt_self.sched)
 			return;
 	}
@@ -287,7 +354,7 @@ static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, 
 		return;
 	}
 	/* A place of NULL marks failed attempts, whichever call they come from. */
-	event(me, object, kind & FAILED ? NULL : site ? site : (const void *)1, 1);
+	event(me, object, kind & FAILED ? NULL : site ? site : (const void *)1);
 	sched_count_stretch(me);
 	if (gives_up(op))
 		sched_wake(object);
@@ -305,17 +372,23 @@ void sched_op(enum trace_op op, const void *object, const struct atomsan_site *s
 void sched_before(struct sched_thread *me, const void *object, const struct atomsan_site *site)
 {
 	me->beat++;
+	settle(me);
 	me->site = site;
-	if (me->events >= me->until || !me->go)
-		point(me, object, true, sched_plan_ops());
+	if (me->events >= me->until || !me->go) {
+		/* An attempt, perhaps, at what failed last. */
+		me->next_silent = me->last_object == object && !me->last_site;
+		point(me, object, true, true);
+	}
 }
 
 void sched_pause(struct sched_thread *me, const struct atomsan_site *site)
 {
 	me->beat++;
+	settle(me);
 	me->site = site;
 	me->yields = true;
 	me->repeats++;
+	me->next_silent = true;
 	sched_decide(me);
 	me->yields = false;
 }

@@ -23,9 +23,16 @@
 
 enum { LONG_TURN = 50000, DEPTHS = 64 };
 
+/* Priorities: of threads that have just been created, below that those that a change gave, and below
+ * that those of threads with nothing to do. */
+#define CREATED (1ull << 63)
+#define CHANGED (1ull << 62)
+#define TIRED (1ull << 61)
+
 static struct {
 	uint64_t steps;           /* points so far */
 	uint64_t changes[DEPTHS]; /* PCT: at which of them priorities change */
+	uint64_t tired;           /* PCT: lower than that of any thread that was tired before */
 	uint32_t depth;
 } pick;
 
@@ -49,6 +56,7 @@ void sched_pick_begin(void)
 	uint64_t steps = sched_plan_steps();
 
 	sched.random = rt_options.seed;
+	pick.tired = TIRED;
 	pick.depth = rt_options.sched_depth < DEPTHS ? (uint32_t)rt_options.sched_depth : DEPTHS;
 	for (uint32_t i = 0; i + 1 < pick.depth; i++)
 		pick.changes[i] = 1 + below(steps ? steps : 1000);
@@ -56,8 +64,7 @@ void sched_pick_begin(void)
 
 void sched_pick_created(struct sched_thread *t)
 {
-	/* Above every priority that a change gives. */
-	t->priority = sched_random() | 1ull << 63;
+	t->priority = sched_random() | CREATED;
 	/* Threads yet to be created count with those who are going to create them. */
 	t->weight = sched_plan_weight(t);
 	if (t->parent != SCHED_NOBODY) {
@@ -130,10 +137,10 @@ static struct sched_thread *pct(struct sched_thread *me, const uint32_t *list, u
 	pick.steps++;
 	for (uint32_t i = 0; me && i + 1 < pick.depth; i++)
 		if (pick.changes[i] == pick.steps)
-			me->priority = i + 1;
-	/* One that only polls would keep the rest from ever running. */
+			me->priority = CHANGED - i;
+	/* One that only polls would keep the rest from ever running; of several, each comes in turn. */
 	if (me && tired(me))
-		me->priority = below(pick.depth) + 1;
+		me->priority = --pick.tired;
 	return highest(list, n);
 }
 

@@ -264,11 +264,6 @@ bool sched_plan_site(uint64_t site)
 	return !plan.has_sites || site / 64 >= plan.site_limit || !(plan.sites[site / 64] >> site % 64 & 1);
 }
 
-bool sched_plan_ops(void)
-{
-	return sched.mode != SCHED_SURW || !plan.has_sites;
-}
-
 uint64_t sched_plan_steps(void)
 {
 	return plan.total;
@@ -311,35 +306,83 @@ void sched_plan_named(struct sched_thread *t)
 
 /* ---- following ---- */
 
-void sched_describe(char *to, uint64_t size, const struct atomsan_site *site)
+struct writer {
+	char *to;
+	uint64_t at, room;
+};
+
+static void put(struct writer *w, const char *text)
+{
+	for (; text && *text && w->at + 1 < w->room; text++)
+		w->to[w->at++] = *text;
+	w->to[w->at] = 0;
+}
+
+static void put_number(struct writer *w, uint32_t n)
 {
 	char digits[16];
-	unsigned count = 0;
-	uint64_t at = 0;
-	uint32_t line;
-	const char *parts[3];
+	unsigned count = sizeof digits - 1;
 
-	*to = 0;
-	if (!site)
-		return;
-	parts[0] = site->function ? (const char *)&site->function + site->function : "?";
-	parts[1] = site->file ? (const char *)&site->file + site->file : "?";
-	sched_copy(to, size, parts[0]);
-	while (to[at])
-		at++;
-	sched_copy(to + at, size - at, " ");
-	at += at + 1 < size;
-	sched_copy(to + at, size - at, parts[1]);
-	while (to[at])
-		at++;
-	for (line = site->line; line || !count; line /= 10)
-		digits[count++] = (char)('0' + line % 10);
-	if (at + count + 2 >= size)
-		return;
-	to[at++] = ':';
-	while (count)
-		to[at++] = digits[--count];
-	to[at] = 0;
+	digits[count] = 0;
+	do {
+		digits[--count] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	put(w, digits + count);
+}
+
+static void put_place(struct writer *w, const char *function, const char *file, uint32_t line)
+{
+	put(w, function ? function : "?");
+	put(w, " ");
+	put(w, file ? file : "?");
+	put(w, ":");
+	put_number(w, line);
+}
+
+/* A string of a table of the executable's. */
+static const char *text_at(const int32_t *field)
+{
+	return *field ? (const char *)field + *field : NULL;
+}
+
+void sched_describe(char *to, uint64_t size, const struct atomsan_site *site)
+{
+	struct writer w = {to, 0, size};
+
+	put(&w, "");
+	/* Small numbers stand for places that are not known. */
+	if ((uint64_t)site >= 2)
+		put_place(&w, text_at(&site->function), text_at(&site->file), site->line);
+}
+
+void sched_say_assertion(const char *condition, const char *file, unsigned line, const char *function)
+{
+	struct writer w = {sched.report->message, 0, sizeof sched.report->message};
+
+	put(&w, "assertion '");
+	put(&w, condition);
+	put(&w, "' failed in ");
+	put_place(&w, function, file, line);
+	sched_say_crash();
+}
+
+void sched_say_crash(void)
+{
+	struct writer w = {sched.report->stack, 0, sizeof sched.report->stack};
+	const struct atomsan_site *site = rt_self.sched->last_site;
+
+	/* The last event is the nearest place that is known. */
+	if ((uint64_t)site >= 2)
+		put_place(&w, text_at(&site->function), text_at(&site->file), site->line);
+	for (const struct atomsan_frame *frame = __atomsan_thread.top; frame > rt_self.frames;) {
+		const struct atomsan_function *f = (--frame)->function;
+
+		if (!f || f->flags & ATOMSAN_FN_LOOP)
+			continue;
+		put(&w, w.at ? ", in " : "in ");
+		put_place(&w, text_at(&f->name), text_at(&f->file), f->line);
+	}
 }
 
 static void lost(const struct step *step, const struct sched_thread *t, enum sched_wait why)
@@ -378,8 +421,44 @@ static struct sched_thread *instead(struct sched_thread *me, const struct sched_
 	return chosen;
 }
 
+/*
+ * The right one waits for something. Somebody may bring that about without
+ * doing an event: a thread that polls sees what it waited for, and ends, say;
+ * that is no step of a schedule. So the others are let run, one by one, up to
+ * their next event. NULL: they all stand before one.
+ */
+static struct sched_thread *silently(struct sched_thread *me, const struct sched_thread *of)
+{
+	if (me && me != of && me->status == SCHED_READY && !me->heard) {
+		if (me->next_silent && me->repeats < POLLS)
+			return me;
+		me->heard = true;
+	}
+	for (uint32_t i = 0; i < sched.count; i++) {
+		struct sched_thread *t = sched_thread(i);
+
+		if (t == of || t->heard || t->status != SCHED_READY)
+			continue;
+		if (t->next_silent || !t->beat) {
+			t->until = t->events;
+			return t;
+		}
+		t->heard = true;
+	}
+	return NULL;
+}
+
+static void go_on(struct sched_thread *t, uint64_t until)
+{
+	t->until = until;
+	for (uint32_t i = 0; i < sched.count; i++)
+		sched_thread(i)->heard = false;
+}
+
 struct sched_thread *sched_plan_pick(struct sched_thread *me)
 {
+	struct sched_thread *other;
+
 	for (; plan.next < plan.step_count; plan.next++, sched.report->steps = plan.next) {
 		struct step *step = &plan.steps[plan.next];
 		uint32_t index = plan.names[step->name].thread;
@@ -397,7 +476,7 @@ struct sched_thread *sched_plan_pick(struct sched_thread *me)
 			continue;
 		case SCHED_READY:
 			if (t->repeats < POLLS) {
-				t->until = step->events;
+				go_on(t, step->events);
 				return t;
 			}
 			lost(step, t, SCHED_WAIT_REPEATING);
@@ -408,7 +487,9 @@ struct sched_thread *sched_plan_pick(struct sched_thread *me)
 			/* It is wanted because its time was over at this point. */
 			if (t->deadline)
 				return NULL;
-			/* Before that is said, somebody may have let go without our knowing. */
+			other = silently(me, t);
+			if (other)
+				return other;
 			lost(step, t, t->waits);
 			return instead(me, t);
 		}

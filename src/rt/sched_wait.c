@@ -107,8 +107,10 @@ int sched_cond_wait(struct sched_thread *me, const void *condition, pthread_mute
 		    const struct atomsan_site *site, uint64_t deadline)
 {
 	enum sched_woken woken;
-	int error = REAL(pthread_mutex_unlock)(mutex), failed;
+	int error, failed;
 
+	pthread_testcancel();
+	error = REAL(pthread_mutex_unlock)(mutex);
 	if (error)
 		return error;
 	me->signalled = 0;

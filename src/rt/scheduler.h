@@ -79,6 +79,11 @@ struct sched_thread {
 	const void *next_object;
 	bool next_writes;
 	bool next_counts; /* an event that strategies look at */
+	bool next_silent; /* perhaps no event at all: it polls, yields or sleeps */
+	bool heard;       /* has been let run without events, and came to one; see sched_plan.c */
+
+	/* an update that has read and not yet written, in the eyes of who counts */
+	const void *half_done;
 
 	/* the last event, to know repetitions */
 	const void *last_object;
@@ -148,6 +153,25 @@ void sched_wake(const void *object);
 void sched_away(struct sched_thread *me, const struct atomsan_site *site);
 void sched_back(struct sched_thread *me);
 
+/* With the token, or without it if somebody may come back for it. */
+void sched_sleep(struct sched_thread *me, const struct timespec *time);
+/* Would a read of this file, or a write to it, have to wait? */
+bool sched_would_sleep(int file, bool output);
+/* The value of a call that reads from a file, or writes to it. */
+#define SCHED_IO(file, output, call)                                           \
+	({                                                                     \
+		struct sched_thread *me_ = sched_me();                         \
+		bool away_ = unlikely(me_) && sched_would_sleep(file, output); \
+		__typeof__(call) value_;                                       \
+                                                                               \
+		if (away_)                                                     \
+			sched_away(me_, me_->last_site);                       \
+		value_ = (call);                                               \
+		if (away_)                                                     \
+			sched_back(me_);                                       \
+		value_;                                                        \
+	})
+
 /* Waits that are modelled whole, for libc has no way to try them. The condition's mutex is held when
  * it returns, an errno; the barrier's result is libc's. */
 int sched_cond_wait(struct sched_thread *me, const void *condition, pthread_mutex_t *mutex,
@@ -166,30 +190,30 @@ uint64_t sched_now(void);
  * The value of `attempt`, tried until it is not `busy`; where the scheduler is
  * off, or the time is over, the value of `real`, which waits by itself.
  */
-#define SCHED_WAIT(kind, thing, place, deadline, attempt, busy, real)                                    \
-	({                                                                                               \
-		struct sched_thread *me_ = sched_me();                                                   \
-		int result_;                                                                             \
-                                                                                                         \
-		if (likely(!me_)) {                                                                      \
-			result_ = (real);                                                                \
-		} else {                                                                                 \
-			uint64_t deadline_ = (deadline);                                                 \
-                                                                                                         \
-			sched_before(me_, (const void *)(thing), place);                                 \
-			while ((result_ = (attempt)) == (busy)) {                                        \
-				enum sched_woken woken_ =                                                \
-					sched_block(me_, kind, (const void *)(thing), place, deadline_); \
-                                                                                                         \
-				if (woken_ == SCHED_LATE || woken_ == SCHED_FREE) {                      \
-					result_ = (real);                                                \
-					break;                                                           \
-				}                                                                        \
-				if (woken_ == SCHED_CANCELLED && SCHED_CANCELS(kind))                    \
-					pthread_testcancel();                                            \
-			}                                                                                \
-		}                                                                                        \
-		result_;                                                                                 \
+#define SCHED_WAIT(kind, thing, place, deadline, attempt, busy, real)                                     \
+	({                                                                                                \
+		struct sched_thread *me_ = sched_me();                                                    \
+		int result_;                                                                              \
+                                                                                                          \
+		if (likely(!me_)) {                                                                       \
+			result_ = (real);                                                                 \
+		} else {                                                                                  \
+			uint64_t deadline_ = (deadline);                                                  \
+                                                                                                          \
+			sched_before(me_, (const void *)(thing), place);                                  \
+			while ((result_ = (attempt)) == (busy)) {                                         \
+				enum sched_woken woken_;                                                  \
+                                                                                                          \
+				if (SCHED_CANCELS(kind))                                                  \
+					pthread_testcancel();                                             \
+				woken_ = sched_block(me_, kind, (const void *)(thing), place, deadline_); \
+				if (woken_ == SCHED_LATE || woken_ == SCHED_FREE) {                       \
+					result_ = (real);                                                 \
+					break;                                                            \
+				}                                                                         \
+			}                                                                                 \
+		}                                                                                         \
+		result_;                                                                                  \
 	})
 #define SCHED_CANCELS(kind) ((kind) == SCHED_WAIT_SEMAPHORE || (kind) == SCHED_WAIT_JOIN)
 
@@ -221,6 +245,7 @@ void sched_signal_ran(void); /* a handler may have changed what somebody waits f
  * operation is recorded. */
 void sched_access(const void *p, uint64_t length, uint64_t kinds,
 		  const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
+void sched_store(const void *p) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic_done(const void *p, bool wrote, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
 void sched_op(enum trace_op op, const void *object, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
@@ -234,6 +259,9 @@ struct sched_thread *sched_thread(uint32_t index);
 void sched_decide(struct sched_thread *me);
 /* All threads run as they like from here on. The lock is held. */
 void sched_release(void);
+/* For the report: what the program is about to die of, and where. */
+void sched_say_assertion(const char *condition, const char *file, unsigned line, const char *function);
+void sched_say_crash(void);
 void sched_describe(char *to, uint64_t room, const struct atomsan_site *site);
 void sched_copy(char *to, uint64_t room, const char *from);
 
@@ -249,7 +277,6 @@ void sched_plan_lost(void);
 bool sched_plan_site(uint64_t number); /* is it a site that strategies look at? */
 uint64_t sched_plan_weight(const struct sched_thread *t);
 uint64_t sched_plan_steps(void);
-bool sched_plan_ops(void); /* do operations matter to the strategy? */
 
 /* sched_pick.c */
 struct sched_thread *sched_pick(struct sched_thread *me);
@@ -262,6 +289,8 @@ uint64_t sched_random(void);
 /* sched_count.c */
 bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds);
 void sched_count_stretch(struct sched_thread *me);
+/* The trace hears of a function that was entered at this depth. */
+void sched_count_entered(uint64_t depth) ATOMSAN_KEEPS_REGISTERS;
 
 #pragma GCC visibility pop
 

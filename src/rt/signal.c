@@ -7,6 +7,7 @@
  * handler, so one shape serves with SA_SIGINFO and without. Asked for the old
  * handler, we answer with the program's.
  */
+#include "rt/follow.h"
 #include "rt/real.h"
 #include "rt/scheduler.h"
 
@@ -34,6 +35,7 @@ static void deliver(int number, siginfo_t *info, void *context)
 
 	rt_self.inside = 0;
 	rt_self.handlers++;
+	follow_handler();
 	rt_op_value(TRACE_OP_SIGNAL_BEGIN, 0, NULL, number, NULL);
 	theirs.full(number, info, context);
 	rt_op_value(TRACE_OP_SIGNAL_END, 0, NULL, number, NULL);
@@ -45,6 +47,35 @@ static void deliver(int number, siginfo_t *info, void *context)
 }
 
 static const union handler ours = {.full = deliver};
+
+/* A crash of a scheduled program is told of before it takes its course. The program sees no handler. */
+static void crashed(int number, siginfo_t *info, void *context)
+{
+	if (rt_self.sched)
+		sched_say_crash();
+	/* With SA_RESETHAND a fault comes again when this returns, and this time it is the end. What
+	 * somebody sent does not. */
+	if (info->si_code <= 0)
+		raise(number);
+}
+
+static const union handler at_crash = {.full = crashed};
+
+void rt_signal_watch_crashes(void)
+{
+	static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	struct sigaction action = {.sa_sigaction = crashed,
+				   .sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_ONSTACK};
+
+	for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		REAL(sigaction)(numbers[i], &action, NULL);
+}
+
+/* What the program may know of a handler that the kernel has. */
+static void *shown(void *there, void *theirs)
+{
+	return there == ours.address ? theirs : there == at_crash.address ? (void *)SIG_DFL : there;
+}
 
 /* SIG_DFL, SIG_IGN, SIG_HOLD and SIG_ERR are no functions. */
 static bool is_function(union handler theirs)
@@ -103,8 +134,7 @@ INTERPOSER int sigaction(int number, const struct sigaction *action, struct siga
 	if (old) {
 		union handler was = {.full = previous.sa_sigaction};
 
-		if (was.address == ours.address)
-			was.address = before;
+		was.address = shown(was.address, before);
 		*old = previous;
 		old->sa_sigaction = was.full;
 	}
@@ -126,7 +156,8 @@ static sighandler_t set(sighandler_t (*real)(int, sighandler_t), int number, sig
 	was.simple = real(number, replace ? ours.simple : simple);
 	if (was.simple == SIG_ERR && replace)
 		install(number, before);
-	return was.address == ours.address ? (union handler){before}.simple : was.simple;
+	was.address = shown(was.address, before);
+	return was.simple;
 }
 
 INTERPOSER sighandler_t signal(int number, sighandler_t theirs)

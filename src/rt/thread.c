@@ -72,7 +72,7 @@ static void frames_map(void)
 	__atomsan_thread.top = __atomsan_thread.low = frames;
 	__atomsan_thread.limit = frames + FRAMES;
 	/* The bottom frame is main's or the start function's, and no unit. */
-	__atomsan_thread.shallow = rt_options.filter == 2 ? frames + 2 : frames + FRAMES + 1;
+	__atomsan_thread.shallow = rt_options.filter == 2 ? frames + 2 : frames + FRAMES + 4;
 }
 
 void rt_thread_begin(uint32_t number, uint32_t parent)

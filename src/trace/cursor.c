@@ -1,50 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "trace/cursor.h"
 
+#include "trace/stream.h"
 #include "trace/word_inl.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
 #define COLD __attribute__((noinline, cold))
-
-/* What is left of one thread. */
-struct stream {
-	const uint8_t *at;  /* next word */
-	const uint8_t *end; /* of the block */
-	uint64_t last;      /* stamp of the latest stamped event that was handed out */
-	uint32_t thread;
-	uint32_t blocks; /* begun so far */
-	bool cut;        /* the file ends inside the block */
-	bool left;       /* the exit of the switch at `at` was handed out */
-	const uint8_t *start;
-	uint8_t *unpacked; /* the block, if it was packed */
-	uint32_t room;     /* of unpacked */
-};
-
-/* A thread that waits for its turn, and the key that it waits with. */
-struct waiting {
-	uint64_t key;
-	uint32_t stream;
-};
-
-struct trace_cursor {
-	struct trace *trace;
-	struct stream *current; /* NULL: no more */
-	/* The module whose site came last: most events stay in it. */
-	uint64_t first_site, sites;
-	const uint8_t *site_data;
-	uint64_t first_function, functions;
-	struct waiting *heap; /* lowest first, without the current stream */
-	uint32_t waiting;
-	bool merged;
-	bool failed;
-	struct stream *streams;
-	uint32_t stream_count;
-	struct err err;
-};
 
 const char *trace_op_text(unsigned op)
 {
@@ -68,10 +35,15 @@ static const uint8_t known_op[1 << TRACE_OP_BITS] = {
 static COLD int damage(struct trace_cursor *c, const struct stream *s, const char *what)
 {
 	const struct trace_thread *thread = &c->trace->threads[s->thread];
-	uint64_t block = thread->first[s->blocks - 1].offset;
+	uint64_t block = c->source ? 0 : thread->first[s->blocks - 1].offset;
 	uint64_t inside = (uint64_t)(s->at - s->start);
 
-	if (s->start == s->unpacked)
+	if (c->source)
+		err_set(&c->err,
+			"%s: the event at byte %" PRIu64 " of window %" PRIu32 " of thread number %" PRIu32
+			" is damaged: %s",
+			c->trace->path, inside, s->blocks, thread->number, what);
+	else if (s->start == s->unpacked)
 		err_set(&c->err,
 			"%s: the event at byte %" PRIu64 " of the packed block at offset %" PRIu64
 			" (thread number %" PRIu32 ") is damaged: %s",
@@ -90,6 +62,12 @@ static COLD int next_block(struct trace_cursor *c, struct stream *s)
 	const struct trace_thread *thread = &c->trace->threads[s->thread];
 	const struct trace_extent *e;
 
+	/* What was read is not needed again; a long trace would fill the memory. */
+	if (s->blocks && c->trace->mapped && !thread->first[s->blocks - 1].unpacked) {
+		e = &thread->first[s->blocks - 1];
+		madvise((char *)c->trace->map + e->offset,
+			(e->payload + sizeof(struct trace_block)) & ~4095ull, MADV_DONTNEED);
+	}
 	if (s->blocks == thread->count)
 		return 0;
 	e = &thread->first[s->blocks++];
@@ -140,8 +118,7 @@ static void heap_put(struct trace_cursor *c, uint32_t i, struct waiting item)
 	heap[i] = item;
 }
 
-/* The stream that waits lowest becomes the current one. */
-static void heap_take(struct trace_cursor *c)
+void stream_leave(struct trace_cursor *c)
 {
 	c->current = c->waiting ? &c->streams[c->heap[0].stream] : NULL;
 	if (c->waiting && --c->waiting)
@@ -154,7 +131,7 @@ static void leave(struct trace_cursor *c)
 	free(c->current->unpacked);
 	c->current->unpacked = NULL;
 	c->current->room = 0;
-	heap_take(c);
+	stream_leave(c);
 }
 
 /* The current thread is at an event with this stamp: 1 if it may go on. */
@@ -162,12 +139,16 @@ static inline int take_turn(struct trace_cursor *c, struct stream *s, uint64_t s
 {
 	struct waiting top;
 
+	if (stamp >= c->bound) {
+		stream_leave(c);
+		return 0;
+	}
 	if (!c->waiting || stamp < c->heap[0].key)
 		return 1;
 	top = c->heap[0];
 	if (stamp == top.key)
 		return damage(c, s, "another thread has the same stamp");
-	heap_put(c, 0, (struct waiting){stamp, s->thread});
+	heap_put(c, 0, (struct waiting){stamp, (uint32_t)(s - c->streams)});
 	c->current = &c->streams[top.stream];
 	return 0;
 }
@@ -196,6 +177,8 @@ static COLD bool find_site(struct trace_cursor *c, uint64_t site)
 {
 	const struct trace_module_table *m = trace_site_module(c->trace, site);
 
+	if (!m && c->source && c->source->tables(c))
+		m = trace_site_module(c->trace, site);
 	if (!m)
 		return false;
 	c->first_site = m->first_site;
@@ -213,6 +196,8 @@ static COLD bool find_function(struct trace_cursor *c, uint64_t function)
 {
 	const struct trace_module_table *m = trace_function_module(c->trace, function);
 
+	if (!m && c->source && c->source->tables(c))
+		m = trace_function_module(c->trace, function);
 	if (!m)
 		return false;
 	c->first_function = m->first_function;
@@ -390,9 +375,15 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 {
 	struct stream *s;
 
-	while ((s = c->current) && !c->failed) {
+	while (!c->failed) {
 		int got;
 
+		s = c->current;
+		if (unlikely(!s)) {
+			if (!c->source || !c->source->refill(c))
+				break;
+			continue;
+		}
 		if (likely(s->end - s->at >= 8)) {
 			uint64_t word = word_load(s->at);
 
@@ -417,6 +408,10 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 			return got;
 		if (s != c->current || s->at != s->end)
 			continue;
+		if (c->source) {
+			c->source->more(c, s);
+			continue;
+		}
 		got = next_block(c, s);
 		if (got < 0)
 			return -1;
@@ -431,8 +426,7 @@ static bool empty(const struct stream *s)
 	return s->end - s->at < 8 || !word_load(s->at);
 }
 
-/* The key that a thread's first event has. Damage shows when the event is read. */
-static uint64_t first_key(const struct stream *s)
+uint64_t stream_stamp(const struct stream *s)
 {
 	const uint8_t *p = s->at;
 
@@ -443,11 +437,19 @@ static uint64_t first_key(const struct stream *s)
 	return word_load(p + 8) >> (word_kind(word_load(p)) == TRACE_OP ? TRACE_OP_SITE_BITS : 0);
 }
 
+void stream_begin(struct trace_cursor *c)
+{
+	for (uint32_t i = c->waiting / 2; i-- > 0;)
+		heap_put(c, i, c->heap[i]);
+	stream_leave(c);
+}
+
 static struct trace_cursor *make(struct trace *trace, uint32_t from, uint32_t count)
 {
 	struct trace_cursor *c = mem_zalloc(1, sizeof *c);
 
 	c->trace = trace;
+	c->bound = UINT64_MAX;
 	c->streams = mem_zalloc(count ? count : 1, sizeof *c->streams);
 	c->stream_count = count;
 	for (uint32_t i = 0; i < count; i++)
@@ -470,15 +472,13 @@ struct trace_cursor *trace_cursor_open(struct trace *trace)
 			;
 		if (got <= 0)
 			continue;
-		c->heap[n++] = (struct waiting){first_key(&c->streams[i]), i};
+		c->heap[n++] = (struct waiting){stream_stamp(&c->streams[i]), i};
 	}
 	c->waiting = n;
-	for (uint32_t i = n / 2; i-- > 0;)
-		heap_put(c, i, c->heap[i]);
+	stream_begin(c);
 	if (n) {
-		struct trace_thread *main = &trace->threads[c->heap[0].stream];
+		struct trace_thread *main = &trace->threads[c->current->thread];
 
-		heap_take(c);
 		if (!main->name)
 			main->name = mem_text("T0");
 		/* Names are made anew, so that a second run through the trace counts the same. */

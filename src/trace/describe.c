@@ -171,6 +171,18 @@ static void put_place(FILE *out, const char *function, const char *file, uint32_
 	}
 }
 
+static void put_function(FILE *out, const struct trace_function *function)
+{
+	if (function->flags & ATOMSAN_FN_LOOP) {
+		fputs("  loop at ", out);
+		text_put(out, function->file ? function->file : "?");
+		fprintf(out, ":%" PRIu32, function->line);
+		put_place(out, function->name, NULL, 0, 0);
+		return;
+	}
+	put_place(out, function->name, function->file, function->line, 0);
+}
+
 static void put_op(const struct trace *trace, const struct trace_event *e, FILE *out)
 {
 	const char *object = columns[e->op].object;
@@ -212,7 +224,7 @@ void describe_event(const struct trace *trace, const struct trace_event *e, FILE
 		if (e->address)
 			fprintf(out, "  0x%" PRIx64, e->address);
 		if (!trace_function(trace, e->function, &function, NULL))
-			put_place(out, function.name, function.file, function.line, 0);
+			put_function(out, &function);
 		break;
 	case TRACE_EXIT:
 		fprintf(out, "  frames %" PRIu32, e->frames);

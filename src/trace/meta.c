@@ -93,9 +93,10 @@ static int read_names(struct trace *trace, struct trace_span item, struct trace_
 	return 0;
 }
 
-static int take(struct trace *trace, const struct trace_extent *e, struct trace_span item, struct err *err)
+int trace_meta_take(struct trace *trace, enum trace_meta kind, uint32_t number, struct trace_span item,
+		    struct err *err)
 {
-	switch (e->owner) {
+	switch (kind) {
 	case TRACE_META_ARGV:
 		trace->argv = item;
 		return 0;
@@ -111,8 +112,8 @@ static int take(struct trace *trace, const struct trace_extent *e, struct trace_
 	case TRACE_META_MODULE:
 		return trace_module_add(trace, item, err);
 	case TRACE_META_STD:
-		if (e->item < TRACE_STD_ITEMS)
-			return read_names(trace, item, &trace->std[e->item], err);
+		if (number < TRACE_STD_ITEMS)
+			return read_names(trace, item, &trace->std[number], err);
 		return 0;
 	default:
 		return 0; /* a later version of the same format may say more */
@@ -140,7 +141,8 @@ int trace_meta_load(struct trace *trace, uint64_t extents, struct err *err)
 				   e->item, e->owner);
 			continue;
 		}
-		if (put_together(trace, e, next - i, &total, &item, err) || take(trace, e, item, err))
+		if (put_together(trace, e, next - i, &total, &item, err) ||
+		    trace_meta_take(trace, e->owner, e->item, item, err))
 			return -1;
 	}
 	return trace_modules_sort(trace, err);

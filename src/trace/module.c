@@ -123,6 +123,7 @@ static void sort_variables(struct trace *trace)
 
 	for (uint32_t i = 0; i < trace->module_count; i++)
 		count += trace->modules[i].variables;
+	free(trace->variables);
 	trace->variables = v = mem_alloc((count + 1) * sizeof *v);
 	count = 0;
 	for (uint32_t i = 0; i < trace->module_count; i++) {
@@ -154,6 +155,7 @@ int trace_modules_sort(struct trace *trace, struct err *err)
 		return 0;
 	qsort(m, n, sizeof *m, compare_sites);
 	sort_variables(trace);
+	free(trace->by_function);
 	trace->by_function = mem_alloc(n * sizeof *trace->by_function);
 	for (uint32_t i = 0; i < n; i++)
 		trace->by_function[i] = i;

@@ -185,7 +185,11 @@ const char *trace_std_name(const struct trace *trace, enum trace_std_item item, 
 void trace_note(struct trace *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int trace_meta_load(struct trace *trace, uint64_t extents, struct err *err);
 int trace_module_add(struct trace *trace, struct trace_span item, struct err *err);
+/* Also after more were added. */
 int trace_modules_sort(struct trace *trace, struct err *err);
+/* What an item of metadata says goes into the trace. */
+int trace_meta_take(struct trace *trace, enum trace_meta kind, uint32_t item, struct trace_span span,
+		    struct err *err);
 /* Unpacks a block into `to`, which has room for extent->unpacked bytes. */
 int trace_unpack(const struct trace *trace, const struct trace_extent *extent, void *to, struct err *err);
 

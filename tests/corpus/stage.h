@@ -26,16 +26,23 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Weak, so that the compiler cannot look inside: no access may be moved past a cue. */
 #ifdef __clang__
-#define STAGE_UNSEEN __attribute__((noinline, unused, disable_sanitizer_instrumentation))
+#define STAGE_CUE __attribute__((weak, disable_sanitizer_instrumentation))
 #else
-#define STAGE_UNSEEN __attribute__((noinline, unused))
+#define STAGE_CUE __attribute__((weak))
 #endif
 
 static int stage_step;
 
+STAGE_CUE void stage_wait(const int *counter, int until);
+STAGE_CUE void stage_take(int step);
+STAGE_CUE void stage_await(int step);
+STAGE_CUE void stage_pass(void);
+STAGE_CUE void stage_meet(int *met, int threads);
+
 /* A cue that never comes is a mistake in the program's staging. */
-STAGE_UNSEEN static void stage_wait(const int *counter, int until)
+void stage_wait(const int *counter, int until)
 {
 	time_t begin = time(NULL);
 
@@ -48,7 +55,7 @@ STAGE_UNSEEN static void stage_wait(const int *counter, int until)
 	}
 }
 
-STAGE_UNSEEN static void stage_take(int step)
+void stage_take(int step)
 {
 	int before = step - 1;
 
@@ -56,17 +63,17 @@ STAGE_UNSEEN static void stage_take(int step)
 	__atomic_compare_exchange_n(&stage_step, &before, step, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-STAGE_UNSEEN static void stage_await(int step)
+void stage_await(int step)
 {
 	stage_wait(&stage_step, step);
 }
 
-STAGE_UNSEEN static void stage_pass(void)
+void stage_pass(void)
 {
 	__atomic_fetch_add(&stage_step, 1, __ATOMIC_ACQ_REL);
 }
 
-STAGE_UNSEEN static void stage_meet(int *met, int threads)
+void stage_meet(int *met, int threads)
 {
 	__atomic_fetch_add(met, 1, __ATOMIC_ACQ_REL);
 	stage_wait(met, threads);
@@ -75,20 +82,20 @@ STAGE_UNSEEN static void stage_meet(int *met, int threads)
 #define STAGE(n) stage_take(n)
 #define AWAIT(n) stage_await(n)
 #define PASS() stage_pass()
-#define MEET(n)                                  \
-	do {                                     \
-		static int stage_met;            \
-		stage_meet(&stage_met, (n));     \
+#define MEET(n)                              \
+	do {                                 \
+		static int stage_met;        \
+		stage_meet(&stage_met, (n)); \
 	} while (0)
-#define STAGE_IF(condition, n)             \
-	do {                               \
-		if (condition)             \
-			stage_take(n);     \
+#define STAGE_IF(condition, n)         \
+	do {                           \
+		if (condition)         \
+			stage_take(n); \
 	} while (0)
-#define MEET_IF(condition, n)        \
-	do {                         \
-		if (condition)       \
-			MEET(n);     \
+#define MEET_IF(condition, n)    \
+	do {                     \
+		if (condition)   \
+			MEET(n); \
 	} while (0)
 
 #else

@@ -2,10 +2,8 @@
 /* See check_model.h. */
 #include "check_model.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
-
-#include "base/err.h"
 
 #define WRONG(model, text)                       \
 	do {                                     \
@@ -33,10 +31,10 @@ static struct check_unit_tag unit_tag(struct model *model, uint32_t unit, int en
 	struct model_unit *at = &model->units[unit];
 
 	return (struct check_unit_tag){.thread = at->thread,
-				       .context = unit,
+				       .context = at->begin * 3,
 				       .rule = at->unary,
 				       .set = model->sets[root(model, at->set)][engine],
-				       .begin = model->time};
+				       .begin = at->begin};
 }
 
 static struct check_access_tag access_tag(struct model *model, uint32_t time)
@@ -84,7 +82,7 @@ static bool conflict(struct model *model, uint64_t source, uint64_t target)
 		return false;
 	/* A split copies the history, so the access is in it whatever its location was called. */
 	for (i = second->first; i < location->count; i++)
-		if (location->history[i] == source)
+		if (model->history[second->location][i] == source)
 			return true;
 	return false;
 }
@@ -100,26 +98,37 @@ static bool same_tag(const struct check_access_tag *a, struct model *model)
 	       a->address == b.address;
 }
 
-/* An edge out of a row of unary accesses bears the first one's name. */
-static bool stands_for(struct model *model, uint32_t named, uint32_t unit)
+/*
+ * Without program order a unary write or read stands for the same one again by
+ * the same thread, if nothing that comes after this one does not come after it.
+ */
+static bool stands_for(struct model *model, uint32_t told, uint32_t unit)
 {
-	return named == unit ||
-	       (model->units[named].unary && model->units[unit].unary &&
-		model->units[named].thread == model->units[unit].thread && distance(model, named, unit));
+	return told == unit ||
+	       (!model->program_order && model->units[told].unary && model->units[unit].unary &&
+		model->units[told].thread == model->units[unit].thread && distance(model, told, unit));
+}
+
+/* The unit of a tag, which must be the tag that was given. */
+static uint32_t unit_told(struct model *model, const struct check_unit_tag *tag)
+{
+	uint32_t unit = tag->begin < MODEL_EVENTS ? model->begun[tag->begin] : 0;
+
+	if (!unit--) {
+		WRONG(model, "a cycle names a unit that there never was");
+		return 0;
+	}
+	if (tag->thread != model->units[unit].thread || tag->rule != model->units[unit].unary ||
+	    tag->context != tag->begin * 3)
+		WRONG(model, "a unit's tag is not what was given");
+	return unit;
 }
 
 /* The closing edge is none of the order; all others must be. */
 static void check_edge_is_real(struct model *model, const struct check_edge *edge, bool closing)
 {
-	uint32_t from = edge->from.context, to = edge->to.context;
-	uint32_t unit;
+	uint32_t from = unit_told(model, &edge->from), to = unit_told(model, &edge->to);
 
-	if (from >= model->unit_count || to >= model->unit_count) {
-		WRONG(model, "a cycle names a unit that there never was");
-		return;
-	}
-	if (edge->from.thread != model->units[from].thread || edge->to.thread != model->units[to].thread)
-		WRONG(model, "a unit's tag is not what was given");
 	if (edge->program_order) {
 		if (closing || !model->program_order || !model->po[from][to])
 			WRONG(model, "a cycle has program order where there is none");
@@ -129,41 +138,38 @@ static void check_edge_is_real(struct model *model, const struct check_edge *edg
 		WRONG(model, "an access's tag is not what was given");
 		return;
 	}
-	unit = model->accesses[edge->source.time].unit;
-	if (model->accesses[edge->target.time].unit != to || !stands_for(model, from, unit))
+	if (model->accesses[edge->source.time].unit != from || model->accesses[edge->target.time].unit != to)
 		WRONG(model, "an edge's accesses are not its units'");
 	if (!conflict(model, edge->source.time, edge->target.time))
 		WRONG(model, "an edge's accesses do not conflict");
-	if (!closing && !model->kept[unit][to])
+	if (!closing && !model->kept[from][to] &&
+	    !(!model->program_order && model->units[from].unary && distance(model, from, to)))
 		WRONG(model, "a cycle has an edge that the order has not");
 }
 
 static void take_report(struct model *model, int engine, const struct check_cycle *cycle)
 {
 	const struct check_edge *closing = cycle->edges;
-	uint32_t from = closing->from.context, to = closing->to.context;
-	uint32_t i, unit, far;
+	uint32_t from = unit_told(model, &closing->from), to = unit_told(model, &closing->to);
+	uint32_t i, far;
 
 	model->reports[engine]++;
 	for (i = 0; i < cycle->length; i++) {
 		check_edge_is_real(model, &cycle->edges[i], !i);
-		if (!engine &&
-		    cycle->edges[i].to.context != cycle->edges[(i + 1) % cycle->length].from.context)
+		if (!engine && cycle->edges[i].to.begin != cycle->edges[(i + 1) % cycle->length].from.begin)
 			WRONG(model, "a cycle does not close");
 	}
 	if (model->wrong)
 		return;
-	unit = model->accesses[closing->source.time].unit;
 	if (to != model->current || closing->target.time != model->time)
 		WRONG(model, "a cycle is closed by another access than the one at hand");
-	for (i = 0; i < model->refused_count && model->refused[i] != unit; i++)
+	for (i = 0; i < model->refused_count && !stands_for(model, from, model->refused[i]); i++)
 		;
 	if (i == model->refused_count)
 		WRONG(model, "an edge is refused that closes no cycle");
 	if (!engine && model->told[0][from][to])
 		WRONG(model, "a pair of units is reported again");
 	model->told[engine][from][to] = true;
-	model->told[engine][unit][to] = true;
 	if (model->units[from].unary)
 		model->told_unary[engine][to][model->units[from].thread] = true;
 	if (engine)
@@ -171,8 +177,11 @@ static void take_report(struct model *model, int engine, const struct check_cycl
 	if (cycle->length < 2)
 		WRONG(model, "a cycle has one edge");
 	model->cycles_longer_than_two += cycle->length > 2;
-	/* Unary accesses that were put together and steps of program order can only shorten it. */
-	far = distance(model, to, unit) + 1;
+	/* Several steps of program order are told as one. A row of unary accesses is entered at its
+	 * first one, from where it takes a step to the others. */
+	far = distance(model, to, from) + 1;
+	for (i = 0; i < cycle->length; i++)
+		far += cycle->edges[i].from.rule;
 	if (cycle->length > far || (!model->unary_count && !model->program_order && cycle->length < far))
 		WRONG(model, "there is a shorter cycle");
 }
@@ -189,7 +198,8 @@ static void aerodrome_violation(void *user, const struct check_cycle *cycle)
 
 struct model *model_new(uint64_t seed, bool program_order)
 {
-	struct model *model = mem_zalloc(1, sizeof(*model));
+	static struct model one;
+	struct model *model = &one;
 
 	model->seed = seed;
 	model->random = (seed + 1) * 0x9e3779b97f4a7c15u;
@@ -204,9 +214,18 @@ struct model *model_new(uint64_t seed, bool program_order)
 
 void model_free(struct model *model)
 {
+	uint32_t i;
+
 	check_free(model->engines[0]);
 	check_free(model->engines[1]);
-	free(model);
+	for (i = 0; i < model->unit_count; i++) {
+		memset(model->kept[i], 0, model->unit_count);
+		memset(model->implied[i], 0, model->unit_count);
+		memset(model->po[i], 0, model->unit_count);
+		memset(model->told[0][i], 0, model->unit_count);
+		memset(model->told[1][i], 0, model->unit_count);
+	}
+	memset(model, 0, offsetof(struct model, kept));
 }
 
 static uint32_t unit_new(struct model *model, uint32_t thread, uint32_t set, bool unary)
@@ -214,8 +233,9 @@ static uint32_t unit_new(struct model *model, uint32_t thread, uint32_t set, boo
 	uint32_t unit = model->unit_count++;
 	uint32_t i, j;
 
-	model->units[unit] =
-		(struct model_unit){.thread = thread, .set = set, .unary = unary, .open = !unary};
+	model->units[unit] = (struct model_unit){
+		.thread = thread, .set = set, .begin = model->time, .unary = unary, .open = !unary};
+	model->begun[model->time] = unit + 1;
 	model->unary_count += unary;
 	for (i = 0; model->program_order && i < unit; i++) {
 		if (model->units[i].open || model->units[i].thread != thread ||
@@ -232,10 +252,12 @@ static uint32_t unit_new(struct model *model, uint32_t thread, uint32_t set, boo
 
 static void begin(struct model *model, uint32_t thread, uint32_t set)
 {
-	uint32_t unit = unit_new(model, thread, set, false);
 	struct check_unit_tag tag;
+	uint32_t unit;
 	int i;
 
+	model->time++;
+	unit = unit_new(model, thread, set, false);
 	model->open[set][thread] = unit + 1;
 	for (i = 0; i < 2; i++) {
 		tag = unit_tag(model, unit, i);
@@ -305,13 +327,15 @@ static void try_edge(struct model *model, uint32_t from)
 }
 
 /* The edges that the access makes: Definition 2 of the paper, from the location's history. */
-static void make_edges(struct model *model, struct model_location *location, bool write)
+static void make_edges(struct model *model, uint32_t number, bool write)
 {
+	struct model_location *location = &model->locations[number];
+	uint32_t *history = model->history[number];
 	uint32_t i;
 
 	model->refused_count = 0;
 	for (i = location->count; i-- > location->first;) {
-		struct model_access *earlier = &model->accesses[location->history[i]];
+		struct model_access *earlier = &model->accesses[history[i]];
 
 		if (earlier->write || write)
 			try_edge(model, earlier->unit);
@@ -319,7 +343,7 @@ static void make_edges(struct model *model, struct model_location *location, boo
 			break;
 	}
 	for (i = location->first; model->exhaustive && i < location->count; i++) {
-		struct model_access *earlier = &model->accesses[location->history[i]];
+		struct model_access *earlier = &model->accesses[history[i]];
 
 		if ((earlier->write || write) && earlier->unit != model->current)
 			model->before[model->current] |= 1ull << earlier->unit;
@@ -354,8 +378,8 @@ static void access_location(struct model *model, uint32_t thread, uint32_t numbe
 
 	model->current = unary ? unit_new(model, thread, set, true) : model->open[set][thread] - 1;
 	model->accesses[time] = (struct model_access){model->current, number, write, location->first};
-	make_edges(model, location, write);
-	location->history[location->count++] = time;
+	make_edges(model, number, write);
+	model->history[number][location->count++] = time;
 	violated = model->refused_count;
 	model->violations += violated;
 	if (model->exhaustive && !model->violated[set] && still_serializable(model, set) == violated)
@@ -415,6 +439,8 @@ static void split(struct model *model, uint32_t number, uint32_t into)
 	/* A name is used once, so that an access's location is never another one. */
 	if (!model->locations[into].used && model->locations[into].count == 0) {
 		model->locations[into] = *location;
+		memcpy(model->history[into], model->history[number],
+		       location->count * sizeof(model->history[into][0]));
 		for (i = 0; i < 2; i++)
 			model->locations[into].handles[i] =
 				check_location_split(model->engines[i], location->handles[i]);

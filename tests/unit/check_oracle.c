@@ -54,7 +54,7 @@ static void test_small(void **state)
 	struct tally tally = {0};
 	uint64_t seed;
 
-	for (seed = 0; seed < 20000; seed++) {
+	for (seed = 0; seed < 40000; seed++) {
 		struct model_shape shape = {
 			.threads = 2 + seed % 4,
 			.sets = 1 + seed / 4 % 3,
@@ -130,11 +130,36 @@ static void test_large(void **state)
 	assert_true(tally.longer > tally.runs);
 }
 
+/* Many sets that become one, and short units, so that program order over a merge matters. */
+static void test_merges(void **state)
+{
+	struct tally tally = {0};
+	uint64_t seed;
+
+	for (seed = 0; seed < 1500; seed++) {
+		struct model_shape shape = {
+			.threads = 3 + seed % 3,
+			.sets = 3 + seed % 6,
+			.locations = 2,
+			.units = 60,
+			.steps = 300,
+			.writes = 300,
+			.unary = seed % 4 * 150,
+			.ends = 100 + seed % 3 * 100,
+			.merges = 10 + seed % 5 * 10,
+		};
+
+		run(seed, &shape, false, NULL, &tally);
+	}
+	assert_true(tally.longer > tally.runs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_merges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

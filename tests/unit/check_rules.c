@@ -184,6 +184,35 @@ static void test_program_order_is_told(void **state)
 	assert_int_equal(heard.edges[2].to.begin, 7);
 }
 
+/* Where there is a conflict as well, the accesses say more. */
+static void test_conflict_is_told(void **state)
+{
+	struct heard heard;
+
+	play(CHECK_CONFLICT_GRAPH, true, "b1 w1x b2 r2x w2y e2 b2 r2y w2z e2 r1z e1", &heard);
+	assert_int_equal(heard.count, 1);
+	assert_int_equal(heard.length, 3);
+	assert_false(heard.edges[2].program_order);
+	assert_int_equal(heard.edges[2].source.time, 4);
+	assert_int_equal(heard.edges[2].target.time, 7);
+}
+
+/* A unary access is told by its own name, and program order leads to it from the one before. */
+static void test_unary_is_told(void **state)
+{
+	struct heard heard;
+
+	play(CHECK_CONFLICT_GRAPH, true, "b1 w1x R2x R2x W2y r1y e1", &heard);
+	assert_int_equal(heard.count, 1);
+	assert_int_equal(heard.length, 3);
+	assert_int_equal(heard.edges[0].from.begin, 4);
+	assert_int_equal(heard.edges[0].source.time, 4);
+	assert_int_equal(heard.edges[1].to.begin, 2);
+	assert_true(heard.edges[2].program_order);
+	assert_int_equal(heard.edges[2].from.begin, 2);
+	assert_int_equal(heard.edges[2].to.begin, 4);
+}
+
 /* A refused edge is left out, its pair not told again, and what comes later is still found. */
 static void test_goes_on(void **state)
 {
@@ -307,40 +336,55 @@ static void test_sets(void **state)
 	each_kind(sets);
 }
 
-/* Merged sets: the last units of a thread on both come before its next one. */
+/*
+ * Merged sets: the last units of a thread on both come before its next one. On
+ * each set a unit is open and others follow it, more on the one or on the other,
+ * so that either set's last units have to move.
+ */
+static void merge(enum check_kind kind, uint32_t followers_a, uint32_t followers_b, bool from_a)
+{
+	struct heard heard;
+	struct check *check = start(kind, true, &heard);
+	uint32_t sets[2] = {check_set_new(check), check_set_new(check)};
+	uint32_t followers[2] = {followers_a, followers_b};
+	struct check_access_tag access = {0};
+	uint32_t units[2], locations[2], unit, y;
+	uint32_t i, t;
+
+	for (i = 0; i < 2; i++) {
+		locations[i] = check_location_new(check);
+		units[i] = check_unit_begin(check, &(struct check_unit_tag){.thread = i, .set = sets[i]});
+		check_write(check, units[i], locations[i], &access);
+		for (t = 0; t < followers[i]; t++) {
+			unit = check_unit_begin(check,
+						&(struct check_unit_tag){.thread = 2 + t, .set = sets[i]});
+			check_read(check, unit, locations[i], &access);
+			check_unit_end(check, unit);
+		}
+	}
+	check_set_merge(check, sets[!from_a], sets[from_a]);
+	y = check_location_new(check);
+	unit = check_unit_begin(check, &(struct check_unit_tag){.thread = 2, .set = sets[from_a]});
+	check_write(check, unit, y, &access);
+	check_unit_end(check, unit);
+	assert_int_equal(heard.count, 0);
+	/* Thread 2 followed both. */
+	check_read(check, units[0], y, &access);
+	assert_int_equal(heard.count, 1);
+	check_read(check, units[1], y, &access);
+	assert_int_equal(heard.count, 2);
+	check_unit_end(check, units[0]);
+	check_unit_end(check, units[1]);
+	check_set_free(check, sets[from_a]);
+	check_free(check);
+}
+
 static void merged(enum check_kind kind)
 {
-	int which;
-
-	for (which = 0; which < 2; which++) {
-		struct heard heard;
-		struct check *check = start(kind, true, &heard);
-		uint32_t a = check_set_new(check), b = check_set_new(check);
-		uint32_t x[2] = {check_location_new(check), check_location_new(check)};
-		uint32_t y = check_location_new(check);
-		struct check_access_tag access = {0};
-		/* Thread 1 is open on a or on b, and thread 2 follows it there. */
-		struct check_unit_tag first = {.thread = 1, .set = which ? a : b};
-		struct check_unit_tag second = {.thread = 2, .set = which ? a : b};
-		uint32_t unit = check_unit_begin(check, &first);
-		uint32_t other;
-
-		check_write(check, unit, x[which], &access);
-		other = check_unit_begin(check, &second);
-		check_read(check, other, x[which], &access);
-		check_unit_end(check, other);
-		check_set_merge(check, a, b);
-		second.set = b;
-		other = check_unit_begin(check, &second);
-		check_write(check, other, y, &access);
-		check_unit_end(check, other);
-		assert_int_equal(heard.count, 0);
-		check_read(check, unit, y, &access);
-		assert_int_equal(heard.count, 1);
-		check_unit_end(check, unit);
-		check_set_free(check, b);
-		check_free(check);
-	}
+	merge(kind, 1, 3, false);
+	merge(kind, 1, 3, true);
+	merge(kind, 3, 1, false);
+	merge(kind, 3, 1, true);
 }
 
 static void test_merged(void **state)
@@ -443,6 +487,8 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_conflict_is_told),
+		cmocka_unit_test(test_unary_is_told),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_figure_3),
 		cmocka_unit_test(test_program_order_is_told),

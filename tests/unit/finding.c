@@ -167,7 +167,7 @@ static void damaged(void **state)
 	size_t length = strlen(text);
 	uint64_t seed = 3;
 
-	for (int i = 0; i < 4000; i++) {
+	for (int i = 0; i < 1500; i++) {
 		size_t at = helper_random(&seed) % length;
 		char old = text[at];
 		struct err err;

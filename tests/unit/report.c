@@ -175,7 +175,21 @@ static void source_files(void **state)
 	assert_null(source_line(files, "none.c", 1));
 	assert_null(source_line(files, NULL, 1));
 	assert_null(source_line(files, "/", 1));
+	helper_write(helper_path("secret"), "password\n", 9);
+	assert_null(source_line(files, helper_path("secret"), 1));
 	source_files_free(files);
+	/* From a folder below, and with the way that a build folder took. */
+	char *before = getcwd(NULL, 0);
+
+	assert_int_equal(mkdir(helper_path("below"), 0700), 0);
+	assert_int_equal(chdir(helper_path("below")), 0);
+	files = source_files_new(NULL);
+	assert_string_equal(source_line(files, "odd.c", 3), "b");
+	assert_string_equal(source_line(files, "../../odd.c", 3), "b");
+	assert_null(source_line(files, "secret", 1));
+	source_files_free(files);
+	assert_int_equal(chdir(before), 0);
+	free(before);
 }
 
 static void colors(void **state)

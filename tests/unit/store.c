@@ -159,6 +159,10 @@ static void trials(void **state)
 	assert_int_equal(one->trials[0].failures, 19);
 	assert_int_equal(all->finding_count, 6);
 	assert_int_equal(all->trial_count, 2);
+	/* The latest run says what was not seen. */
+	assert_int_equal(all->blind_spot_count, 2);
+	assert_string_equal(all->blind_spots[1], "3 events were dropped.");
+	assert_int_equal(all->count_count, 2);
 	finding_list_free(one);
 	finding_list_free(all);
 	finding_list_free(list);
@@ -247,7 +251,10 @@ static void not_a_store(void **state)
 	free(before);
 	free(content);
 	path = helper_path("newer.db");
-	add(path, samples_bank("x"));
+	struct finding_list *list = samples_bank("x");
+
+	add(path, list);
+	finding_list_free(list);
 	sql(path, "PRAGMA user_version = 99");
 	refused(path, STORE_WRITE, "newer atomsan (format 99");
 	refused(path, STORE_READ, "newer atomsan");
@@ -336,6 +343,12 @@ static void writers(void **state)
 			struct store *store = store_open(path, STORE_WRITE, &err);
 			struct finding_list *list = samples_many(EACH);
 
+			/* Nobody else finds these. */
+			for (uint32_t k = 0; k < EACH; k++) {
+				list->findings[k].units[0].place.function =
+					finding_textf(list, "of_%d_run_%d_number_%u", c, i, k);
+				finding_identify(&list->findings[k]);
+			}
 			list->verb = c ? "killed" : "kept";
 			if (!store || store_add(store, list, &err))
 				_exit(1);
@@ -363,14 +376,21 @@ static void writers(void **state)
 			assert_int_equal(status, 0);
 	}
 	/* Opening rolls back what the killed one left half done. */
-	assert_int_equal(count(path, STORE_QUERY_ALL), EACH);
+	uint32_t all = count(path, STORE_QUERY_ALL);
+
 	assert_int_equal(acknowledged[0], RUNS);
+	assert_true(all >= (uint32_t)(RUNS + acknowledged[1]) * EACH);
+	assert_int_equal(all, sql(path, "SELECT count(*) FROM runs") * EACH);
+	assert_int_equal(sql(path, "SELECT count(*) FROM findings WHERE function LIKE 'of_0_%'"),
+			 RUNS * EACH);
 	assert_int_equal(sql(path, "SELECT count(*) FROM runs WHERE verb = 'kept'"), RUNS);
 	assert_true(sql(path, "SELECT count(*) FROM runs WHERE verb = 'killed'") >= acknowledged[1]);
 	assert_int_equal(sql(path, "SELECT count(*) FROM (SELECT run FROM occurrences GROUP BY run "
 				   "HAVING count(*) = 50)"),
 			 sql(path, "SELECT count(*) FROM runs"));
-	assert_int_equal(sql(path, "SELECT count(*) FROM history"), EACH);
+	/* Each was found once, and nothing was written twice. */
+	assert_int_equal(sql(path, "SELECT count(*) FROM history"), all);
+	assert_int_equal(sql(path, "SELECT count(*) FROM occurrences"), all);
 	assert_int_equal(
 		sql(path, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"), 0);
 }

@@ -32,6 +32,10 @@ static void terminal(void **state)
 	check(text_put, "\xc2\x9b", "\\xc2\\x9b"); /* a control character of Latin-1 */
 	check(text_put, "\xff\xc3", "\\xff\\xc3");
 	check(text_put, "\x7f", "\\x7f");
+	check(text_put,
+	      "a\xe2\x80\xae"
+	      "b",
+	      "a\\xe2\\x80\\xaeb"); /* turns the direction of writing */
 }
 
 static void json(void **state)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""run.py ATOMSAN FILE.expect: compile a program, record it, compare the trace with what must be in it.
+"""run.py ATOMSAN FILE.expect [live]: compile a program, record it, compare the trace with what must be in it.
+
+With "live" the trace is the one that `atomsan run` keeps.
 
 An expectation has one event a line, in the order of stamps:
 
@@ -225,6 +227,7 @@ def compare(wanted, index, document, events, objects, pid):
 
 def main():
     atomsan, path = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    live = sys.argv[3:] == ["live"]
     expectation = Expectation(path)
     with tempfile.TemporaryDirectory() as folder:
         for source in expectation.shared:
@@ -234,7 +237,10 @@ def main():
         build(atomsan, find_source(expectation.program), program, "-rdynamic", *expectation.flags)
         trace = os.path.join(folder, "t.atr")
         env = dict(os.environ, ATOMSAN_OPTIONS=":".join(expectation.options))
-        done = subprocess.run([atomsan, "record", "-o", trace, "--", program, *expectation.args], cwd=folder, env=env,
+        recorder = ["run", "--no-store", f"--keep-trace={trace}"] if live else ["record", "-o", trace]
+        if live:
+            env["ATOMSAN_OPTIONS"] += ":exitcode=0"
+        done = subprocess.run([atomsan, *recorder, "--", program, *expectation.args], cwd=folder, env=env,
                               stdout=subprocess.PIPE, timeout=120)
         kind, code = expectation.status
         status = code if kind == "exit" else 128 + code

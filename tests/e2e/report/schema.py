@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""schema.py SAMPLES SCHEMA: what is printed as JSON is what the schema says, and the schema says enough.
+"""schema.py SAMPLES SCHEMA ATOMSAN: what is printed as JSON is what the schema says, and the schema says enough.
 
 Every document must be valid, and must stop being valid when a field is dropped, is of another type or
 has another name.
@@ -9,10 +9,11 @@ import copy
 import json
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 
-samples, schema_path = sys.argv[1:]
+samples, schema_path, atomsan = sys.argv[1:]
 schema = json.load(open(schema_path))
 jsonschema.Draft7Validator.check_schema(schema)
 validator = jsonschema.Draft7Validator(schema)
@@ -57,3 +58,22 @@ for what in ("bank", "all", "hostile", "40"):
                 sys.exit(f"{path}: the schema allows {key} to be anything")
             refused += 1
 assert refused > 50, refused
+
+# What a store adds is described as well.
+with tempfile.TemporaryDirectory() as folder:
+    def run(*words):
+        done = subprocess.run([atomsan, *words, f"--db={folder}/x.db"], capture_output=True)
+        if done.returncode not in (0, 66):
+            sys.exit(done.stderr.decode())
+        return done.stdout
+
+    with open(f"{folder}/all.json", "wb") as file:
+        file.write(subprocess.run([samples, "json", "all"], check=True, capture_output=True).stdout)
+    documents = [run("import", "--json", f"{folder}/all.json")]
+    run("mark", "--reason=x", json.loads(documents[0])["findings"][0]["id"], "confirmed")
+    documents += [run("list", "--json"), run("report", "--format=json")]
+    for text in documents:
+        problems = [f"{e.json_path}: {e.message[:200]}" for e in validator.iter_errors(json.loads(text))]
+        if problems:
+            sys.exit("\n".join(problems))
+    assert json.loads(documents[1])["findings"][0]["history"] and json.loads(documents[1])["runs"]

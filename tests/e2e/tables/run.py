@@ -30,7 +30,9 @@ def fail(message):
 def record(atomsan, source, way, folder):
     program, trace = os.path.join(folder, "program"), os.path.join(folder, "program.atr")
     verb = "c++" if source.endswith(".cc") else "cc"
-    subprocess.run([atomsan, verb, *way, source, "-o", program], check=True)
+    # From elsewhere, by its whole path: clang has several names for a file then.
+    subprocess.run([os.path.abspath(atomsan), verb, *way, os.path.abspath(source), "-o", program], check=True,
+                   cwd=os.path.dirname(os.path.dirname(os.path.abspath(source))))
     output = subprocess.run([atomsan, "record", "--all", "-o", trace, "--", program], check=True, stdout=subprocess.PIPE)
 
     def dump(*options):
@@ -61,8 +63,9 @@ def check_members(lines, sites, optimised):
     return problems
 
 
-def check_variables(lines, variables, drops):
+def check_variables(lines, variables, sites, drops):
     problems = []
+    files = {s.get("file") for s in sites}
     for kind, *words in lines:
         if kind == "variable":
             name, address, size, of, element, flags = words
@@ -71,8 +74,9 @@ def check_variables(lines, variables, drops):
                      for v in variables if v["variable"] == name]
             if wanted not in found:
                 problems.append(f"variable {name}: expected {wanted}, found {found}")
-            if not all(v["file"].endswith(("layout.c", "layout.cc")) and v["line"] for v in variables if v["variable"] == name):
-                problems.append(f"variable {name} has no place")
+            if not all(v["file"].endswith(("layout.c", "layout.cc")) and v["file"] in files and v["line"]
+                       for v in variables if v["variable"] == name):
+                problems.append(f"variable {name} has no place, or another name for its file than functions have")
         elif (kind == "absent" or kind == "dropped" and drops) and any(v["variable"] == words[0] for v in variables):
             problems.append(f"{words[0]} is in the table")
     return problems
@@ -111,7 +115,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             lines, dump = record(atomsan, source, way, folder)
             sites, variables = dump("--sites")["sites"], dump("--variables")["variables"]
-            problems = check_members(lines, sites, way[0] != "-O0") + check_variables(lines, variables, "-fuse-ld=lld" in way and "-fdata-sections" in way)
+            problems = check_members(lines, sites, way[0] != "-O0") + check_variables(lines, variables, sites, "-fuse-ld=lld" in way and "-fdata-sections" in way)
             problems += check_events(lines, dump()["events"], sites, variables, way[0] != "-O0")
         if problems:
             fail(f"{source} with {' '.join(way)}:\n" + "\n".join(problems))

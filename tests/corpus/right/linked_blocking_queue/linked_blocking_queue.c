@@ -28,6 +28,10 @@ struct queue {
 	atomic_int count;
 };
 
+struct user {
+	int number, wrong;
+};
+
 static struct queue queue = {.head_lock = PTHREAD_MUTEX_INITIALIZER, .tail_lock = PTHREAD_MUTEX_INITIALIZER};
 static int rounds = 10;
 
@@ -74,44 +78,48 @@ static bool poll(struct queue *q, bool odd_too, int *value)
 	return first;
 }
 
-static bool take_even(struct queue *q, int *value)
-{
-	return poll(q, false, value);
-}
-
-static void *user(void *odd)
+/* Whether what was taken, if anything, is even. */
+static bool take_even(struct queue *q)
 {
 	int value;
 
+	return !poll(q, false, &value) || value % 2 == 0;
+}
+
+static void *user(void *argument)
+{
+	struct user *user = argument;
+
 	for (int i = 1; i <= rounds; i++) {
-		if (take_even(&queue, &value) && value % 2)
-			++*(int *)odd;
-		put(&queue, i);
+		user->wrong += !take_even(&queue);
+		put(&queue, 2 * (user->number * rounds + i));
 	}
 	return NULL;
 }
 
 int main(int argc, char **argv)
 {
+	struct user users[THREADS];
 	pthread_t threads[THREADS];
-	int odd[THREADS] = {0}, sum = 0, value;
+	int wrong = 0, value;
 
 	if (argc > 1)
 		rounds = atoi(argv[1]);
 	queue.head = queue.last = node_new(0);
-	put(&queue, 2);
-	put(&queue, 3);
-	put(&queue, 4);
-	for (int i = 0; i < THREADS; i++)
-		if (pthread_create(&threads[i], NULL, user, &odd[i]))
+	for (int i = 1; i <= THREADS; i++)
+		put(&queue, -2 * i);
+	for (int i = 0; i < THREADS; i++) {
+		users[i] = (struct user){.number = i};
+		if (pthread_create(&threads[i], NULL, user, &users[i]))
 			return 2;
+	}
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
-		sum += odd[i];
+		wrong += users[i].wrong;
 	}
-	printf("%d odd numbers were taken\n", sum);
+	printf("%d times an odd number was taken\n", wrong);
 	while (poll(&queue, true, &value))
 		continue;
 	free(queue.head);
-	return sum != 0;
+	return wrong != 0;
 }

@@ -2,55 +2,48 @@
 /*
  * The correct twin of wrong/manager: a release is one critical section.
  *
- * Exit status 1 if not as much was released as was requested.
+ * Exit status 1 if a request is left.
  *
- * usage: manager [REQUESTS]
+ * usage: manager [SHARE]
  */
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { RELEASERS = 3 };
 
-static int requests = 100;
+static int requests;
 static int released;
+static int share = 33;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool release_one(void)
+static void release_one(void)
 {
-	bool done = false;
-
 	pthread_mutex_lock(&lock);
-	if (requests > 0) {
-		requests--;
-		released++;
-		done = true;
-	}
+	requests--;
+	released++;
 	pthread_mutex_unlock(&lock);
-	return done;
 }
 
 static void *releaser(void *unused)
 {
-	while (release_one())
-		continue;
+	for (int i = 0; i < share; i++)
+		release_one();
 	return unused;
 }
 
 int main(int argc, char **argv)
 {
 	pthread_t threads[RELEASERS];
-	int initial;
 
 	if (argc > 1)
-		requests = atoi(argv[1]);
-	initial = requests;
+		share = atoi(argv[1]);
+	requests = RELEASERS * share;
 	for (int i = 0; i < RELEASERS; i++)
 		if (pthread_create(&threads[i], NULL, releaser, NULL))
 			return 2;
 	for (int i = 0; i < RELEASERS; i++)
 		pthread_join(threads[i], NULL);
-	printf("%d requested, %d released\n", initial, released);
-	return released != initial;
+	printf("%d released, %d requests left\n", released, requests);
+	return requests != 0;
 }

@@ -11,7 +11,7 @@
 class Pair
 {
       public:
-	void set(int a, int b)
+	void set_pair(int a, int b)
 	{
 		std::scoped_lock guard(lock_);
 		a_ = a;
@@ -36,7 +36,7 @@ int main()
 	int unequal = 0;
 	std::thread setter([&] {
 		for (int i = 1; i <= rounds; i++)
-			pair.set(i, i);
+			pair.set_pair(i, i);
 	});
 	std::thread comparer([&] {
 		for (int i = 0; i < rounds; i++)

@@ -68,6 +68,7 @@ static void add(struct pool *p)
 {
 	pthread_mutex_lock(&p->lock);
 	if (p->factory) {
+		printf("adding an object\n");
 		use_factory(p);
 		p->idle++;
 	}

@@ -71,10 +71,12 @@ static int drain(struct queue *q, int *items)
 	int count = count_of(q);
 	int missing = 0;
 
+	MEET(PAIRS);
 	STAGE(1);
 	STAGE(4);
 	for (int i = 0; i < count; i++)
 		missing += !poll(q, &items[i]);
+	STAGE(5);
 	return missing;
 }
 
@@ -86,7 +88,7 @@ static void *user(void *unused)
 		STAGE(2);
 		poll(&queue, &item);
 		STAGE(3);
-		AWAIT(4);
+		AWAIT(5);
 		put(&queue, i);
 	}
 	return unused;

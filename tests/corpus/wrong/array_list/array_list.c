@@ -48,6 +48,7 @@ static void remove_last(struct list *list)
 static void copy(struct list *copy, struct list *from)
 {
 	copy->size = from->size;
+	MEET(PAIRS);
 	STAGE(1);
 	STAGE(4);
 	for (int i = 0; i < copy->size; i++)

@@ -38,8 +38,9 @@ static void second(void)
 	turn = 2;
 	STAGE(3);
 	STAGE(6);
-	while (turn != 2)
+	do
 		sched_yield();
+	while (turn != 2);
 	turn = 1;
 }
 

@@ -25,7 +25,7 @@ class Pair
 		return b_;
 	}
 
-	void set(int a, int b)
+	void set_pair(int a, int b)
 	{
 		std::scoped_lock guard(lock_);
 		a_ = a;
@@ -54,7 +54,7 @@ int main()
 	std::thread setter([&] {
 		for (int i = 1; i <= rounds; i++) {
 			STAGE(2);
-			pair.set(i, i);
+			pair.set_pair(i, i);
 			STAGE(3);
 		}
 	});

@@ -87,6 +87,7 @@ static void add(struct pool *p)
 	if (!p->factory)
 		return;
 	STAGE(1);
+	printf("adding an object\n");
 	STAGE(4);
 	use_factory(p);
 	pthread_mutex_lock(&p->lock);

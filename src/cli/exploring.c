@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "cli/exploring.h"
+#include "trace/describe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the turns of a run ---- */
+
+enum { MEETINGS_MAX = 5 };
+
+/* An access, or the taking of a lock, and in whose turn it was done. */
+struct moment {
+	struct trace_event event;
+	uint32_t turn;
+};
+
+struct turns {
+	struct moment *moments;
+	uint32_t count, room;
+	uint32_t turn, thread;
+};
+
+static bool is_access(const struct trace_event *e)
+{
+	return e->kind == TRACE_ACCESS && e->access != ATOMSAN_OBJECT;
+}
+
+static bool is_atomic(const struct trace_event *e)
+{
+	return e->kind == TRACE_OP && e->op >= TRACE_OP_ATOMIC_LOAD && e->op <= TRACE_OP_ATOMIC_FAILED;
+}
+
+static bool writes(const struct trace_event *e)
+{
+	return e->kind == TRACE_OP ? e->op == TRACE_OP_ATOMIC_STORE || e->op == TRACE_OP_ATOMIC_RMW
+				   : e->access == ATOMSAN_WRITE || e->access == ATOMSAN_UPDATE;
+}
+
+static void turns_event(struct turns *t, const struct trace_event *e)
+{
+	if (e->thread != t->thread) {
+		t->thread = e->thread;
+		t->turn++;
+	}
+	if ((!is_access(e) && !is_atomic(e)) || !e->site)
+		return;
+	if (t->count == t->room) {
+		t->room = t->room ? t->room * 2 : 256;
+		t->moments = mem_resize(t->moments, t->room, sizeof *t->moments);
+	}
+	t->moments[t->count++] = (struct moment){*e, t->turn};
+}
+
+static bool same_place(const struct trace_event *a, const struct trace_event *b)
+{
+	return a->address >> 3 == b->address >> 3;
+}
+
+/* The next turn of the thread whose turn this is; 0: it has none. */
+static uint32_t next_turn(const struct turns *t, const struct moment *m)
+{
+	for (uint32_t i = (uint32_t)(m - t->moments) + 1; i < t->count; i++)
+		if (t->moments[i].turn > m->turn && t->moments[i].event.thread == m->event.thread)
+			return t->moments[i].turn;
+	return 0;
+}
+
+/*
+ * An access, then one of another thread to the same place before the first goes
+ * on, one of the two a write, and the first thread's next access there: what the
+ * switch between the turns came between. Marks the three, if that is so.
+ */
+static bool mark_between(const struct turns *t, uint32_t first, bool *chosen)
+{
+	const struct moment *e1 = &t->moments[first];
+	uint32_t turn = next_turn(t, e1), between = 0, after = 0;
+
+	if (!turn)
+		return false;
+	for (uint32_t i = first + 1; i < t->count && t->moments[i].turn <= turn; i++) {
+		const struct moment *m = &t->moments[i];
+
+		if (!same_place(&m->event, &e1->event))
+			continue;
+		if (m->turn == e1->turn)
+			return false; /* not its last there */
+		if (m->turn == turn) {
+			after = i;
+			break;
+		}
+		if (writes(&m->event) || writes(&e1->event))
+			between = i;
+	}
+	if (!between || !after)
+		return false;
+	chosen[first] = chosen[between] = chosen[after] = true;
+	return true;
+}
+
+/* An access and the one before it to the same place, if that was another thread's and one of them writes. */
+static bool mark_conflict(const struct turns *t, uint32_t second, bool *chosen)
+{
+	const struct moment *here = &t->moments[second];
+
+	for (uint32_t i = second; i--;) {
+		const struct moment *there = &t->moments[i];
+
+		if (!same_place(&there->event, &here->event))
+			continue;
+		if (there->event.thread == here->event.thread ||
+		    (!writes(&there->event) && !writes(&here->event)))
+			return false;
+		chosen[i] = chosen[second] = true;
+		return true;
+	}
+	return false;
+}
+
+/* How many accesses came between two of another thread. Where none did (several variables are involved, or
+ * the two halves of an update), the last conflicts before the failure are all that can be said. */
+static uint32_t mark_meetings(const struct turns *t, bool *chosen)
+{
+	uint32_t found = 0, conflicts = 0;
+
+	for (uint32_t i = 0; i < t->count && found < MEETINGS_MAX; i++)
+		found += mark_between(t, i, chosen);
+	for (uint32_t i = t->count; i-- && !found && conflicts < MEETINGS_MAX;)
+		conflicts += mark_conflict(t, i, chosen);
+	return found;
+}
+
+static struct finding_place place_of(struct finding_list *list, const struct trace *trace, uint32_t number,
+				     struct trace_site *site)
+{
+	struct finding_place place = {0};
+
+	if (trace_site(trace, number, site, NULL) < 0) {
+		memset(site, 0, sizeof *site);
+		return place;
+	}
+	place.function = finding_text(list, site->function);
+	place.file = finding_text(list, site->file);
+	place.line = site->line;
+	place.column = site->column;
+	return place;
+}
+
+static void add_moment(struct finding_list *list, struct finding *finding, const struct trace *trace,
+		       const struct moment *moment)
+{
+	const struct trace_event *e = &moment->event;
+	struct finding_access *access = finding_add_access(list, finding);
+	struct trace_site site;
+	char *name = describe_address(trace, e->address);
+
+	access->unit = FINDING_NO_UNIT;
+	access->place = place_of(list, trace, e->site, &site);
+	access->op = e->kind == TRACE_OP ? (e->op == TRACE_OP_ATOMIC_RMW ? 'U'
+					    : writes(e)                  ? 'W'
+									 : 'R')
+					 : (e->access == ATOMSAN_UPDATE ? 'U'
+					    : writes(e)                 ? 'W'
+									: 'R');
+	access->thread = finding_text(list, trace_thread_name(trace, e->thread));
+	if (!name)
+		name = describe_variable(&site);
+	access->variable = finding_text(list, name ? name : "memory");
+	finding_add_variable(list, finding, access->variable);
+	free(name);
+}
+
+/* ---- findings ---- */
+
+/* "FUNCTION FILE:LINE", as the runtime says where a thread waits. */
+static struct finding_place place_of_text(struct finding_list *list, const char *text)
+{
+	struct finding_place place = {0};
+	const char *space = strchr(text, ' '), *colon = strrchr(text, ':');
+
+	if (!space || !colon || colon < space)
+		return place;
+	place.function = finding_textf(list, "%.*s", (int)(space - text), text);
+	place.file = finding_textf(list, "%.*s", (int)(colon - space - 1), space + 1);
+	place.line = (uint32_t)strtoul(colon + 1, NULL, 10);
+	return place;
+}
+
+static void add_waits(struct finding_list *list, struct finding *finding, const struct sched_report *report)
+{
+	for (uint32_t i = 0; i < report->threads && i < SCHED_THREADS; i++) {
+		const struct sched_report_thread *t = &report->thread[i];
+		struct finding_access *access;
+
+		if (t->ended || !t->waits)
+			continue;
+		access = finding_add_access(list, finding);
+		access->unit = FINDING_NO_UNIT;
+		access->op = 'L';
+		access->thread = finding_textf(list, "%.63s", t->name);
+		access->place = place_of_text(list, t->where);
+		access->variable = finding_text(list, run_waits_text(t->waits));
+		access->note = "waits for ever";
+		finding_add_variable(list, finding, access->variable);
+	}
+}
+
+static struct finding *add_own(struct finding_list *list, const struct trace *trace, struct turns *turns,
+			       const struct explore_failure *failure, const struct sched_report *report)
+{
+	struct finding *finding = finding_add(list);
+	bool *chosen = mem_zalloc(turns->count + 1, sizeof *chosen);
+
+	finding->kind = failure->verdict == RUN_DEADLOCK ? FINDING_DEADLOCK : FINDING_ATOMICITY;
+	finding->pattern = failure->verdict == RUN_DEADLOCK ? "deadlock" : "schedule";
+	finding->verb = "explore";
+	if (failure->verdict == RUN_DEADLOCK) {
+		add_waits(list, finding, report);
+	} else if (trace) {
+		uint32_t meetings = mark_meetings(turns, chosen);
+
+		for (uint32_t i = 0; i < turns->count; i++)
+			if (chosen[i])
+				add_moment(list, finding, trace, &turns->moments[i]);
+		if (meetings == 1)
+			finding->pattern = finding_textf(list, "%c%c%c", finding->accesses[0].op,
+							 finding->accesses[1].op, finding->accesses[2].op);
+	}
+	free(chosen);
+	finding->title = finding_textf(list, "%s in a run with %u context switches",
+				       run_verdict_text(failure->verdict), failure->schedule->step_count);
+	finding_identify(finding);
+	return finding;
+}
+
+/* The events of the failing run, to the checker and for turns. */
+static int look_at_trace(struct finding_list *list, struct trace *trace, struct checking *checking,
+			 struct turns *turns, struct err *err)
+{
+	struct serial_options options;
+	struct trace_cursor *cursor;
+	struct trace_event event;
+	struct serial *serial;
+
+	if (checking_prepare(checking, trace, &options, err) < 0)
+		return -1;
+	serial = serial_new(trace, &options, list);
+	cursor = trace_cursor_open(trace);
+	/* A run that crashed may end in the middle of anything. */
+	while (trace_next(cursor, &event) > 0) {
+		serial_event(serial, &event);
+		turns_event(turns, &event);
+	}
+	serial_finish(serial);
+	serial_free(serial);
+	trace_cursor_close(cursor);
+	checking_release(checking);
+	return 0;
+}
+
+static int keep_schedule(struct finding_list *list, struct finding *finding,
+			 const struct explore_failure *failure, const char *folder, struct err *err)
+{
+	const char *path = finding_textf(list, "%s/%s.schedule", folder, finding->id);
+
+	finding->state = FINDING_REPRODUCED;
+	finding->confidence = 1;
+	finding->seen = failure->seen;
+	finding->schedule = path;
+	finding->title =
+		finding_textf(list, "%s: %s", finding->title ? finding->title : "failure", failure->text);
+	return schedule_write(failure->schedule, path, err);
+}
+
+/* The id of what the failure's schedule was made for; NULL if it was not made for anything. */
+static const char *predicted_id(const struct exploring *x, const struct explore_failure *failure)
+{
+	if (failure->given < 0 || failure->given >= x->predicted_count)
+		return NULL;
+	return x->predicted->findings[x->predicted_by_schedule[failure->given]].id;
+}
+
+/* Of the findings from `first` on only the one with this id, if there is one. */
+static void keep_predicted(struct finding_list *list, uint32_t first, const char *id)
+{
+	for (uint32_t i = first; id && i < list->finding_count; i++)
+		if (!strcmp(list->findings[i].id, id)) {
+			list->findings[first] = list->findings[i];
+			list->finding_count = first + 1;
+		}
+}
+
+int exploring_add(struct finding_list *list, const struct exploring *x, const struct explore_failure *failure,
+		  struct err *err)
+{
+	struct run_setup setup = target_setup(x->target);
+	uint32_t before = list->finding_count;
+	struct turns turns = {.thread = UINT32_MAX};
+	struct run_result result;
+	struct trace *trace = NULL;
+	struct run *run;
+	int failed = 0;
+
+	setup.strategy = "follow";
+	setup.schedule = failure->schedule;
+	setup.every = failure->schedule->every;
+	setup.quiet = true;
+	setup.trace = true;
+	run = run_once(&setup, &result, err);
+	if (!run)
+		return -1;
+	trace = trace_open(run_trace(run), NULL);
+	if (trace && failure->verdict != RUN_DEADLOCK)
+		failed = look_at_trace(list, trace, x->checking, &turns, err);
+	keep_predicted(list, before, predicted_id(x, failure));
+	if (!failed && list->finding_count == before)
+		add_own(list, trace, &turns, failure, result.report);
+	for (uint32_t i = before; !failed && i < list->finding_count; i++)
+		failed = keep_schedule(list, &list->findings[i], failure, x->folder, err);
+	free(turns.moments);
+	trace_close(trace);
+	run_free(run);
+	return failed;
+}

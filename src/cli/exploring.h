@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Failures that an exploration met, as findings. */
+#ifndef ATOMSAN_CLI_EXPLORING_H
+#define ATOMSAN_CLI_EXPLORING_H
+
+#include "cli/checking.h"
+#include "cli/target.h"
+#include "finding/finding.h"
+#include "predict/explore.h"
+
+struct exploring {
+	const struct target *target;
+	struct checking *checking;
+	const char *folder; /* where schedules go */
+	/* What was predicted, and which of it each of the first given schedules is for; NULL if nothing was.
+	 */
+	const struct finding_list *predicted;
+	const uint32_t *predicted_by_schedule;
+	uint32_t predicted_count;
+};
+
+/*
+ * Runs the failure's schedule once more, recorded, and adds what that run
+ * violates, reproduced: of a schedule that was predicted only what was
+ * predicted, if that is among it. Or, where it violates nothing that the checker knows,
+ * the accesses between which threads were switched. The schedule is written
+ * to the folder under the finding's id. -1 with err set if it cannot be.
+ */
+int exploring_add(struct finding_list *list, const struct exploring *exploring,
+		  const struct explore_failure *failure, struct err *err);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * `atomsan lint`: what may fail to be atomic, without running the program. The
+ * bitcode is read by a child (atomsan-lower), which hands the program over in
+ * memory; the analyses run here.
+ */
+#include "cli/cli.h"
+#include "cli/publish.h"
+#include "lint/print.h"
+#include "lint/result.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const double default_confidence = 0.5;
+
+static void show_step(const char *what)
+{
+	fprintf(stderr, "\r\033[Katomsan lint: %s", what);
+}
+
+static void end_steps(bool shown)
+{
+	if (shown)
+		fputs("\r\033[K", stderr);
+}
+
+/* What the child said, without the end of the line. */
+static void read_sentence(int fd, char *text, size_t room)
+{
+	size_t used = 0;
+	ssize_t n;
+	char rest[512];
+
+	while (used + 1 < room && (n = read(fd, text + used, room - 1 - used)) > 0)
+		used += (size_t)n;
+	while (read(fd, rest, sizeof(rest)) > 0)
+		;
+	text[used] = 0;
+	text[strcspn(text, "\n")] = 0;
+}
+
+static pid_t start(const char *lower, int image, int say, int count, char **files)
+{
+	char **argv = mem_zalloc((size_t)count + 3, sizeof(*argv)), number[16];
+	pid_t child;
+
+	snprintf(number, sizeof(number), "%d", image);
+	argv[0] = (char *)lower;
+	argv[1] = number;
+	for (int i = 0; i < count; i++)
+		argv[i + 2] = files[i];
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		dup2(say, STDERR_FILENO);
+		fcntl(image, F_SETFD, 0);
+		execv(lower, argv);
+		dprintf(STDERR_FILENO, "'%s' cannot be run: %s\n", lower, strerror(errno));
+		_exit(1);
+	}
+	free(argv);
+	return child;
+}
+
+/* The program in the files, mapped; NULL with err set. */
+static void *read_program(int count, char **files, size_t *size, struct err *err)
+{
+	char *lower = cli_part_lower(err), sentence[400];
+	int image = memfd_create("atomsan-program", MFD_CLOEXEC), say[2], status = 0;
+	struct stat st;
+	void *memory = NULL;
+	pid_t child;
+
+	if (!lower)
+		goto out;
+	if (image < 0 || pipe2(say, O_CLOEXEC)) {
+		err_set(err, "cannot start reading: %s", strerror(errno));
+		goto out;
+	}
+	child = start(lower, image, say[1], count, files);
+	close(say[1]);
+	read_sentence(say[0], sentence, sizeof(sentence));
+	close(say[0]);
+	if (child < 0 || waitpid(child, &status, 0) < 0) {
+		err_set(err, "cannot start reading: %s", strerror(errno));
+		goto out;
+	}
+	if (WIFSIGNALED(status)) {
+		err_set(err, "LLVM cannot read the bitcode of '%s'%s, it is damaged (reading it ended with %s)", files[0],
+			count > 1 ? " or of another of the files" : "", strsignal(WTERMSIG(status)));
+		goto out;
+	}
+	if (status) {
+		err_set(err, "%s", *sentence ? sentence : "the bitcode cannot be read");
+		goto out;
+	}
+	if (fstat(image, &st) || !st.st_size ||
+	    (memory = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, image, 0)) == MAP_FAILED) {
+		memory = NULL;
+		err_set(err, "the program that was read cannot be mapped: %s", strerror(errno));
+		goto out;
+	}
+	*size = (size_t)st.st_size;
+out:
+	if (image >= 0)
+		close(image);
+	free(lower);
+	return memory;
+}
+
+static int confidence_of(const char *text, double *confidence)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	*confidence = strtod(text, &end);
+	return end == text || *end || !(*confidence >= 0 && *confidence <= 1) ? -1 : 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct publish publish = {0};
+	const char *confidence_text = NULL, *spec = NULL;
+	int all = 0, dump = 0;
+	const struct cli_option options[] = {{"--all", NULL, &all},
+					     {"--confidence", &confidence_text, NULL},
+					     {"--spec", &spec, NULL},
+					     {"--dump", NULL, &dump},
+					     PUBLISH_OPTIONS(publish),
+					     {NULL, NULL, NULL}};
+	int first = cli_options(&verb_lint, argc, argv, options);
+	double confidence = default_confidence;
+	struct lint lint = {0};
+	struct verdicts verdicts = {0};
+	struct finding_list *list;
+	struct err err;
+	size_t size = 0;
+
+	if (first < 0)
+		return first == -2 ? CLI_OK : CLI_FAILED;
+	if (first == argc)
+		return cli_failf(&verb_lint, "no file was given: name a program, libraries, object files or bitcode");
+	if (confidence_of(confidence_text, &confidence))
+		return cli_failf(&verb_lint, "--confidence=%s is no number from 0 to 1", confidence_text);
+	if (all)
+		confidence = 0;
+	if (spec)
+		setenv("ATOMSAN_SPEC", spec, 1);
+	bool shown = isatty(STDERR_FILENO);
+
+	if (shown)
+		show_step("reading");
+	void *image = read_program(argc - first, argv + first, &size, &err);
+
+	if (!image || program_open(&lint.program, image, size, &err)) {
+		end_steps(shown);
+		return cli_fail(&verb_lint, &err);
+	}
+	lint.options.step = shown ? show_step : NULL;
+	lint_run(&lint);
+	stale_judge(&lint, &verdicts);
+	race_judge(&lint, &verdicts);
+	method_judge(&lint, &verdicts);
+	extra_judge(&lint, &verdicts);
+	end_steps(shown);
+	if (dump)
+		print_program(stdout, &lint);
+	list = finding_list_new("lint");
+	list->program = finding_text(list, argv[first]);
+	result_add(&lint, &verdicts, confidence, list);
+	vec_free(&verdicts.at);
+	lint_release(&lint);
+	munmap(image, size);
+	return findings_publish(&verb_lint, list, &publish);
+}
+
+const struct verb verb_lint = {
+	.name = "lint",
+	.synopsis = "[OPTION...] FILE...",
+	.summary = "find what may not be atomic, without running the program",
+	.help = "  --confidence=N           report what is at least so sure, from 0 to 1; 0.5\n"
+		"  --all                    report everything, as --confidence=0\n"
+		"  --spec=FILE              what the sources do not say, see atomsan's spec files\n"
+		"  --dump                   first print the program as the analyses see it\n" PUBLISH_HELP,
+	.run = run,
+};

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Accesses to memory that several threads can reach, and the variables that
+ * they name. A variable is a member of a struct type, or a global, in one node
+ * of the shape graph: finer than the papers' (class, field), which keeps apart
+ * objects that nothing in the program brings together.
+ *
+ * Left out is what cannot interfere: memory that never leaves its thread,
+ * constants, primitives, objects that are still being made, and accesses that
+ * happen while no other thread runs.
+ */
+#include <string.h>
+
+#include "abi/hooks.h"
+#include "base/map.h"
+#include "lint/lint.h"
+
+/* ---- what threads share ---- */
+
+static bool is_plain_global(const struct program *p, uint32_t global)
+{
+	return !(p->globals[global].flags & (GLOBAL_CONSTANT | GLOBAL_THREAD_LOCAL));
+}
+
+static void reach_from(struct lint *lint, struct shape_cell cell, struct vec_u32 *waiting)
+{
+	struct accesses *a = &lint->accesses;
+	uint32_t node = shape_find(lint->pt.shape, cell).node;
+
+	if (!node || node >= a->nodes || a->node_shared[node])
+		return;
+	a->node_shared[node] = true;
+	vec_push(waiting, node);
+}
+
+static void reach_all(struct lint *lint, struct vec_u32 *waiting)
+{
+	struct shape_cell target;
+	int64_t at;
+
+	while (waiting->count) {
+		uint32_t node = waiting->at[--waiting->count];
+
+		for (uint32_t i = 0; shape_field(lint->pt.shape, node, i, &at, &target); i++)
+			reach_from(lint, target, waiting);
+	}
+}
+
+void access_reach(struct lint *lint)
+{
+	const struct program *p = &lint->program;
+	struct accesses *a = &lint->accesses;
+	struct vec_u32 waiting = {0};
+
+	for (uint32_t v = 1; v < p->values_count; v++)
+		pointsto_cell(&lint->pt, v);
+	a->nodes = shape_count(lint->pt.shape);
+	a->node_shared = mem_zalloc(a->nodes, sizeof(*a->node_shared));
+	a->node_own = mem_zalloc(a->nodes, sizeof(*a->node_own));
+	for (uint32_t g = 1; g < p->globals_count; g++)
+		if (is_plain_global(p, g))
+			reach_from(lint, pointsto_cell(&lint->pt, p->globals[g].value), &waiting);
+	/* Whoever calls a library may share what it hands in. */
+	for (uint32_t r = 0; lint->threads.is_library && r < lint->threads.at[0].roots.count; r++) {
+		const struct program_function *f = &p->functions[lint->threads.at[0].roots.at[r]];
+
+		for (uint32_t i = 0; i < f->parameter_count; i++)
+			reach_from(lint, pointsto_cell(&lint->pt, f->parameter + i), &waiting);
+	}
+	for (uint32_t t = 1; t < lint->threads.count; t++)
+		if (!lint->threads.at[t].owns_argument && lint->threads.at[t].argument)
+			reach_from(lint, pointsto_cell(&lint->pt, lint->threads.at[t].argument), &waiting);
+	reach_all(lint, &waiting);
+	/* What only a thread's own argument leads to: the argument is its own, what it points to is not. */
+	for (uint32_t t = 1; t < lint->threads.count; t++) {
+		uint32_t node = pointsto_cell(&lint->pt, lint->threads.at[t].argument).node;
+
+		if (!lint->threads.at[t].owns_argument || !node || node >= a->nodes)
+			continue;
+		if (!a->node_shared[node])
+			a->node_own[node] = true;
+		reach_from(lint, pointsto_cell(&lint->pt, lint->threads.at[t].argument), &waiting);
+	}
+	/* std::thread keeps the argument in its state, which the start function gets. */
+	for (uint32_t t = 1; t < lint->threads.count; t++)
+		for (uint32_t r = 0; r < lint->threads.at[t].roots.count; r++) {
+			const struct program_function *f = &p->functions[lint->threads.at[t].roots.at[r]];
+
+			for (uint32_t i = 0; i < f->parameter_count; i++)
+				reach_from(lint, pointsto_cell(&lint->pt, f->parameter + i), &waiting);
+		}
+	reach_all(lint, &waiting);
+	vec_free(&waiting);
+}
+
+bool access_node_shared(const struct lint *lint, uint32_t node)
+{
+	return node < lint->accesses.nodes && lint->accesses.node_shared[node];
+}
+
+/* ---- names ---- */
+
+/* An object of the node that tells what it is. */
+static const struct object *telling_object(struct lint *lint, uint32_t node, const char *name)
+{
+	const struct program *p = &lint->program;
+	const struct object *found = NULL;
+	uint32_t cookie;
+
+	for (uint32_t o = shape_first(lint->pt.shape, node, &cookie); o;
+	     o = shape_next(lint->pt.shape, &cookie)) {
+		const struct object *object = &lint->pt.objects.at[o];
+
+		if (object->kind == OBJECT_GLOBAL &&
+		    (!*name || !strcmp(program_text(p, p->globals[object->index].name), name)))
+			return object;
+		if (!found || object->kind == OBJECT_GLOBAL)
+			found = object;
+	}
+	return found;
+}
+
+static bool starts(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static bool is_primitive(const char *type)
+{
+	static const char *const types[] = {"pthread_",	     "__pthread", "mtx_t",	 "cnd_t",
+					    "std::mutex",    "std::__mutex", "std::thread", "std::recursive",
+					    "std::condition", "std::shared_mutex", "_IO_FILE", "sem_t",
+					    "std::unique_lock", "std::lock_guard", "std::__condvar"};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (starts(type, types[i]))
+			return true;
+	return false;
+}
+
+/* False if it is nothing that could be inconsistent. */
+static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struct variable *v, bool *whole)
+{
+	const struct program *p = &lint->program;
+	const struct program_note *n = &p->notes[note];
+	const char *type = program_text(p, n->type), *member = program_text(p, n->member);
+	const char *base = n->base_kind == ATOMSAN_BASE_GLOBAL ? program_text(p, n->base) : "";
+	const struct object *object;
+
+	*whole = false;
+	if (*type) {
+		if (is_primitive(type) || strstr(member, "(vptr)"))
+			return false;
+		v->set = type;
+		*whole = !*member;
+		v->name = *member ? lint_text(lint, mem_textf("%s.%s", type, member)) : type;
+		return true;
+	}
+	object = telling_object(lint, node, base);
+	if (!object)
+		return false;
+	switch ((enum object_kind)object->kind) {
+	case OBJECT_GLOBAL: {
+		const struct program_global *g = &p->globals[object->index];
+
+		if (!is_plain_global(p, object->index))
+			return false;
+		v->name = *base ? base : program_text(p, g->name);
+		v->set = lint_text(lint, mem_textf("globals of %s", program_text(p, g->file)));
+		return true;
+	}
+	case OBJECT_HEAP:
+	case OBJECT_LOCAL:
+		v->name = v->set = lint_text(
+			lint, mem_textf("block of %s",
+					program_text(p, p->functions[program_function_of(p, object->index)]
+								.name)));
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct naming {
+	struct map by_key; /* node and text -> variable */
+	struct map by_node;
+};
+
+static uint64_t key_of(uint32_t node, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325ull ^ node;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
+	return hash ? hash : 1;
+}
+
+static uint32_t find_variable(struct lint *lint, struct naming *naming, uint32_t node, const char *name,
+			      uint64_t *key)
+{
+	struct accesses *a = &lint->accesses;
+	uint32_t number;
+
+	*key = key_of(node, name);
+	for (; (number = map_get(&naming->by_key, *key)); ++*key)
+		if (a->variables.at[number].node == node &&
+		    (!strcmp(a->variables.at[number].name, name) ||
+		     (a->variables.at[number].inner && !strcmp(a->variables.at[number].inner, name))))
+			return number;
+	return 0;
+}
+
+static unsigned dots(const char *name)
+{
+	unsigned n = 0;
+
+	for (; *name; name++)
+		n += *name == '.';
+	return n;
+}
+
+/*
+ * A member is known by the struct that declares it; what that lies in differs
+ * with the way to it (database.results.count, table.count), and the longest way
+ * gives the name and the set. Accesses that lost the former go by the latter.
+ */
+static uint32_t variable_of(struct lint *lint, struct naming *naming, uint32_t node, uint32_t note,
+			    bool *whole)
+{
+	struct accesses *a = &lint->accesses;
+	const char *inner = program_text(&lint->program, lint->program.notes[note].inner);
+	struct variable v = {.node = node};
+	uint64_t inner_key = 0, name_key = 0;
+	uint32_t number = 0;
+
+	if (!name_variable(lint, node, note, &v, whole))
+		return 0;
+	if (*inner && !*whole) {
+		v.inner = inner;
+		number = find_variable(lint, naming, node, inner, &inner_key);
+	}
+	uint32_t named = find_variable(lint, naming, node, v.name, &name_key);
+
+	if (!number)
+		number = named;
+	if (!number) {
+		number = a->variables.count;
+		v.next = map_get(&naming->by_node, (uint64_t)node);
+		vec_push(&a->variables, v);
+		map_set(&naming->by_node, (uint64_t)node, number);
+		named = 0;
+	} else if (dots(v.name) > dots(a->variables.at[number].name)) {
+		a->variables.at[number].name = v.name;
+		a->variables.at[number].set = v.set;
+	}
+	if (inner_key && !map_get(&naming->by_key, inner_key)) {
+		a->variables.at[number].inner = inner;
+		map_set(&naming->by_key, inner_key, number);
+	}
+	if (!named && !map_get(&naming->by_key, name_key))
+		map_set(&naming->by_key, name_key, number);
+	return number;
+}
+
+/* ---- objects that nobody else has seen ---- */
+
+/* The value that a pointer is a place in. */
+static uint32_t base_value(const struct program *p, uint32_t value)
+{
+	for (int depth = 0; depth < 32; depth++) {
+		uint32_t maker = program_maker(p, value);
+		const struct program_inst *inst = &p->insts[maker];
+
+		if (!maker || (inst->op != PROGRAM_OFFSET &&
+			       (inst->op != PROGRAM_COPY || inst->operand_count != 1)))
+			break;
+		value = program_operand(p, inst, 0);
+	}
+	return value;
+}
+
+static bool before(const struct lint *lint, uint32_t a, uint32_t b)
+{
+	const struct program *p = &lint->program;
+	const struct cfg *c = &lint->cfgs[program_function_of(p, a)];
+	uint32_t x = lint_block(lint, a), y = lint_block(lint, b);
+
+	if (x == y)
+		return a < b || c->on_cycle[x];
+	if (c->number[x] == CFG_NONE || c->number[y] == CFG_NONE)
+		return false;
+	return c->number[x] < c->number[y] || (c->on_cycle[x] && c->on_cycle[y]);
+}
+
+static bool lets_out(const struct lint *lint, const struct program_inst *inst, uint32_t base)
+{
+	const struct program *p = &lint->program;
+	const struct known *known = pointsto_known(&lint->pt, inst);
+
+	switch ((enum program_op)inst->op) {
+	case PROGRAM_STORE:
+		return base_value(p, program_operand(p, inst, 0)) == base;
+	case PROGRAM_UPDATE:
+	case PROGRAM_PHI:
+		for (uint32_t i = inst->op == PROGRAM_UPDATE;
+		     i < (inst->op == PROGRAM_PHI ? inst->operand_count / 2 : inst->operand_count); i++)
+			if (base_value(p, program_operand(p, inst, i)) == base)
+				return true;
+		return false;
+	case PROGRAM_CALL:
+		if (known && known->kind != KNOWN_NONE && known->kind != KNOWN_CREATE &&
+		    known->kind != KNOWN_CREATE_CXX && known->kind != KNOWN_CREATE_TEAM)
+			return false;
+		for (uint32_t i = 0; i < program_argument_count(inst); i++)
+			if (base_value(p, program_operand(p, inst, i)) == base)
+				return true;
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* Where an object that is made here is let out of the function's hands. */
+static void escapes_of(const struct lint *lint, uint32_t base, struct vec_u32 *out)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *f = &p->functions[p->values[base].function];
+
+	out->count = 0;
+	for (uint32_t b = 0; b < f->block_count; b++) {
+		const struct program_block *block = &p->blocks[f->block + b];
+
+		for (uint32_t i = block->inst; i < block->inst + block->inst_count; i++)
+			if (lets_out(lint, &p->insts[i], base))
+				vec_push(out, i);
+	}
+}
+
+static bool is_fresh(struct lint *lint, uint32_t inst, uint32_t pointer, uint32_t *last_base,
+		     struct vec_u32 *escapes)
+{
+	const struct program *p = &lint->program;
+	uint32_t base = base_value(p, pointer), maker = program_maker(p, base);
+	const struct known *known = maker ? pointsto_known(&lint->pt, &p->insts[maker]) : NULL;
+	uint32_t f = program_function_of(p, inst);
+
+	if (p->functions[f].flags & FUNCTION_CONSTRUCTOR && base == p->functions[f].parameter &&
+	    p->functions[f].parameter_count)
+		return true;
+	if (!maker ||
+	    (!(known && known->kind == KNOWN_ALLOCATE) && p->insts[maker].op != PROGRAM_ALLOCA))
+		return false;
+	if (*last_base != base) {
+		escapes_of(lint, base, escapes);
+		*last_base = base;
+	}
+	for (uint32_t i = 0; i < escapes->count; i++)
+		if (before(lint, escapes->at[i], inst))
+			return false;
+	return true;
+}
+
+/* ---- accesses ---- */
+
+static bool is_quiet(const struct lint *lint, uint32_t inst)
+{
+	uint64_t by = lint->threads.reach[program_function_of(&lint->program, inst)];
+
+	for (uint32_t t = 0; t < lint->threads.count; t++)
+		if (by >> t & 1 && thread_beside(lint, t, inst))
+			return false;
+	return true;
+}
+
+struct collect {
+	struct lint *lint;
+	struct naming naming;
+	uint32_t last_base;
+	struct vec_u32 escapes;
+};
+
+static void add_access(struct collect *c, uint32_t inst, uint32_t pointer, uint32_t note, bool write)
+{
+	struct lint *lint = c->lint;
+	struct accesses *a = &lint->accesses;
+	uint32_t node = pointsto_cell(&lint->pt, pointer).node;
+	struct access access = {.inst = inst, .write = write};
+
+	if (!node || !access_node_shared(lint, node))
+		return;
+	access.variable = variable_of(lint, &c->naming, node, note, &access.whole);
+	if (!access.variable)
+		return;
+	access.fresh = is_fresh(lint, inst, pointer, &c->last_base, &c->escapes);
+	access.quiet = is_quiet(lint, inst);
+	if (!a->first[inst])
+		a->first[inst] = a->at.count;
+	vec_push(&a->at, access);
+	if (lint->program.insts[inst].flags & PROGRAM_ATOMIC)
+		a->variables.at[access.variable].atomic = true;
+}
+
+/* To the whole of a struct: to each of its members that anybody names. */
+static void spread(struct collect *c)
+{
+	struct accesses *a = &c->lint->accesses;
+	VEC(struct access) all = {0};
+
+	memset(a->first, 0, c->lint->program.insts_count * sizeof(*a->first));
+	vec_push(&all, (struct access){0});
+	for (uint32_t i = 1; i < a->at.count; i++) {
+		struct access access = a->at.at[i];
+		const struct variable *v = &a->variables.at[access.variable];
+
+		if (!a->first[access.inst])
+			a->first[access.inst] = all.count;
+		vec_push(&all, access);
+		if (!access.whole)
+			continue;
+		for (uint32_t n = map_get(&c->naming.by_node, v->node); n; n = a->variables.at[n].next)
+			if (n != access.variable && !strcmp(a->variables.at[n].set, v->set)) {
+				struct access part = access;
+
+				part.variable = n;
+				vec_push(&all, part);
+			}
+	}
+	vec_free(&a->at);
+	a->at.at = all.at;
+	a->at.count = all.count;
+	a->at.room = all.room;
+}
+
+void access_build(struct lint *lint)
+{
+	const struct program *p = &lint->program;
+	struct accesses *a = &lint->accesses;
+	struct collect c = {.lint = lint};
+
+	vec_push(&a->variables, (struct variable){.name = "", .set = ""});
+	vec_push(&a->at, (struct access){0});
+	a->first = mem_zalloc(p->insts_count, sizeof(*a->first));
+	for (uint32_t i = 1; i < p->insts_count; i++) {
+		const struct program_inst *inst = &p->insts[i];
+		uint32_t f;
+
+		if (inst->op < PROGRAM_LOAD || inst->op > PROGRAM_FILL)
+			continue;
+		f = program_function_of(p, i);
+		if (!lint->threads.reach[f] || p->functions[f].flags & FUNCTION_IGNORED)
+			continue;
+		switch ((enum program_op)inst->op) {
+		case PROGRAM_LOAD:
+			add_access(&c, i, program_operand(p, inst, 0), inst->read, false);
+			break;
+		case PROGRAM_STORE:
+			add_access(&c, i, program_operand(p, inst, 1), inst->write, true);
+			break;
+		case PROGRAM_UPDATE:
+			add_access(&c, i, program_operand(p, inst, 0), inst->read, false);
+			add_access(&c, i, program_operand(p, inst, 0), inst->write, true);
+			break;
+		case PROGRAM_MOVE:
+			add_access(&c, i, program_operand(p, inst, 1), inst->read, false);
+			add_access(&c, i, program_operand(p, inst, 0), inst->write, true);
+			break;
+		case PROGRAM_FILL:
+			add_access(&c, i, program_operand(p, inst, 0), inst->write, true);
+			break;
+		default:
+			break;
+		}
+	}
+	spread(&c);
+	for (uint32_t i = 1; i < a->at.count; i++) {
+		struct variable *v = &a->variables.at[a->at.at[i].variable];
+
+		vec_push(a->at.at[i].write ? &v->writes : &v->reads, i);
+	}
+	map_release(&c.naming.by_key);
+	map_release(&c.naming.by_node);
+	vec_free(&c.escapes);
+}
+
+/* Is there a write that another access of the variable may run beside? */
+void access_share(struct lint *lint)
+{
+	struct accesses *a = &lint->accesses;
+
+	for (uint32_t n = 1; n < a->variables.count; n++) {
+		struct variable *v = &a->variables.at[n];
+
+		for (uint32_t w = 0; w < v->writes.count && !v->shared; w++) {
+			const struct access *write = &a->at.at[v->writes.at[w]];
+			struct lockset none = {0};
+
+			if (write->fresh || write->quiet)
+				continue;
+			for (uint32_t kind = 0; kind < 2 && !v->shared; kind++) {
+				const struct vec_u32 *others = kind ? &v->writes : &v->reads;
+
+				for (uint32_t i = 0; i < others->count && !v->shared; i++) {
+					const struct access *other = &a->at.at[others->at[i]];
+					uint64_t by;
+
+					if (other->fresh || other->quiet)
+						continue;
+					by = lint->threads.reach[program_function_of(&lint->program,
+										     other->inst)];
+					for (uint32_t t = 0; t < lint->threads.count && !v->shared; t++)
+						v->shared = by >> t & 1 &&
+							    context_interferes(lint, write, t, other->inst,
+									       &none);
+				}
+			}
+		}
+	}
+}
+
+const struct access *access_at(const struct lint *lint, uint32_t inst, uint32_t *count)
+{
+	const struct accesses *a = &lint->accesses;
+	uint32_t first = a->first[inst];
+
+	*count = 0;
+	if (!first)
+		return NULL;
+	while (first + *count < a->at.count && a->at.at[first + *count].inst == inst)
+		(*count)++;
+	return &a->at.at[first];
+}
+
+void access_release(struct lint *lint)
+{
+	struct accesses *a = &lint->accesses;
+
+	for (uint32_t i = 0; i < a->variables.count; i++) {
+		vec_free(&a->variables.at[i].reads);
+		vec_free(&a->variables.at[i].writes);
+	}
+	for (uint32_t i = 0; i < a->at.count; i++)
+		vec_free(&a->at.at[i].contexts);
+	vec_free(&a->variables);
+	vec_free(&a->at);
+	free(a->first);
+	free(a->node_shared);
+	free(a->node_own);
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Constraints of the instructions are unified at once. What depends on answers
+ * (computed calls, copies of structs, new threads) is gone through again until
+ * nothing becomes the same any more.
+ */
+#include "lint/pointsto.h"
+
+#include <string.h>
+
+/* Rounds over what depends on answers. Each makes something the same, and programs need few. */
+enum { MOST_ROUNDS = 64, VIRTUAL_RUN = 16 };
+
+static uint32_t new_object(struct pointsto *pt, enum object_kind kind, uint32_t index)
+{
+	uint32_t n = pt->objects.count;
+
+	vec_push(&pt->objects, (struct object){kind, index, shape_node(pt->shape, n)});
+	return pt->objects.at[n].node;
+}
+
+/* Made if need be. */
+static struct shape_cell cell_of(struct pointsto *pt, uint32_t value)
+{
+	struct shape_cell *cell = &pt->cells[value];
+	const struct program_value *v = &pt->program->values[value];
+
+	if (cell->node)
+		return *cell;
+	switch ((enum program_value_kind)v->kind) {
+	case VALUE_GLOBAL:
+		cell->node = new_object(pt, OBJECT_GLOBAL, v->index);
+		break;
+	case VALUE_FUNCTION:
+		cell->node = new_object(pt, OBJECT_FUNCTION, v->index);
+		break;
+	case VALUE_PLACE: {
+		struct shape_cell base = cell_of(pt, v->index);
+
+		if (base.node)
+			*cell = (struct shape_cell){base.node, base.at + v->number};
+		break;
+	}
+	case VALUE_RESULT:
+	case VALUE_PARAMETER:
+		cell->node = shape_node(pt->shape, 0);
+		break;
+	default: /* Numbers and what is not known point to nothing. */
+		break;
+	}
+	return *cell;
+}
+
+struct shape_cell pointsto_cell(struct pointsto *pt, uint32_t value)
+{
+	cell_of(pt, value);
+	return shape_find(pt->shape, pt->cells[value]);
+}
+
+bool pointsto_is_pointer(struct pointsto *pt, uint32_t value)
+{
+	struct shape_cell cell = pointsto_cell(pt, value);
+	uint32_t cookie;
+
+	return cell.node && shape_first(pt->shape, cell.node, &cookie);
+}
+
+static void same(struct pointsto *pt, uint32_t a, uint32_t b)
+{
+	if (a && b)
+		shape_unify(pt->shape, cell_of(pt, a), cell_of(pt, b));
+}
+
+static struct shape_cell result_of(struct pointsto *pt, uint32_t function)
+{
+	if (!pt->results[function].node)
+		pt->results[function].node = shape_node(pt->shape, 0);
+	return pt->results[function];
+}
+
+/* ---- instructions ---- */
+
+static void pass(struct pointsto *pt, uint32_t function, const uint32_t *arguments, uint32_t count,
+		 uint32_t result)
+{
+	const struct program_function *f = &pt->program->functions[function];
+
+	for (uint32_t i = 0; i < count && i < f->parameter_count; i++)
+		same(pt, f->parameter + i, arguments[i]);
+	if (result)
+		shape_unify(pt->shape, result_of(pt, function), cell_of(pt, result));
+}
+
+/* A function that the program does not have. */
+static void call_outside(struct pointsto *pt, const struct program_inst *inst, uint32_t number)
+{
+	const struct program *p = pt->program;
+	const struct known *known = pointsto_known(pt, inst);
+	const uint32_t *arguments = program_operands(p, inst);
+	uint32_t count = program_argument_count(inst);
+
+	switch (known ? (enum known_kind)known->kind : KNOWN_NONE) {
+	case KNOWN_RESIZE:
+		if (inst->value && count)
+			same(pt, inst->value, arguments[0]);
+		/* fall through */
+	case KNOWN_ALLOCATE:
+		if (inst->value)
+			shape_unify(pt->shape, cell_of(pt, inst->value),
+				    (struct shape_cell){new_object(pt, OBJECT_HEAP, number), 0});
+		return;
+	case KNOWN_SAME:
+	case KNOWN_MOVE:
+	case KNOWN_FILL:
+		if (inst->value && count)
+			same(pt, inst->value, arguments[0]);
+		return;
+	case KNOWN_NONE:
+		if (inst->value && inst->flags & PROGRAM_POINTER && inst->callee) {
+			if (!pt->results[inst->callee].node)
+				pt->results[inst->callee].node =
+					new_object(pt, OBJECT_OUTSIDE, inst->callee);
+			shape_unify(pt->shape, cell_of(pt, inst->value), pt->results[inst->callee]);
+		}
+		return;
+	default:
+		return;
+	}
+}
+
+static bool may_hold_pointer(const struct program_inst *inst)
+{
+	return inst->flags & PROGRAM_POINTER || inst->size == 8 || inst->size == 16;
+}
+
+static void constrain(struct pointsto *pt, uint32_t number)
+{
+	const struct program *p = pt->program;
+	const struct program_inst *inst = &p->insts[number];
+	const uint32_t *operands = program_operands(p, inst);
+
+	switch ((enum program_op)inst->op) {
+	case PROGRAM_ALLOCA:
+		shape_unify(pt->shape, cell_of(pt, inst->value),
+			    (struct shape_cell){new_object(pt, OBJECT_LOCAL, number), 0});
+		break;
+	case PROGRAM_LOAD:
+		if (may_hold_pointer(inst) && inst->value)
+			shape_unify(pt->shape, cell_of(pt, inst->value),
+				    shape_target(pt->shape, cell_of(pt, operands[0])));
+		break;
+	case PROGRAM_STORE:
+		if (may_hold_pointer(inst) && cell_of(pt, operands[0]).node)
+			shape_unify(pt->shape, shape_target(pt->shape, cell_of(pt, operands[1])),
+				    cell_of(pt, operands[0]));
+		break;
+	case PROGRAM_UPDATE:
+		if (inst->size != 8)
+			break;
+		for (uint32_t i = 1; i < inst->operand_count; i++)
+			if (cell_of(pt, operands[i]).node)
+				shape_unify(pt->shape, shape_target(pt->shape, cell_of(pt, operands[0])),
+					    cell_of(pt, operands[i]));
+		if (inst->value)
+			shape_unify(pt->shape, cell_of(pt, inst->value),
+				    shape_target(pt->shape, cell_of(pt, operands[0])));
+		break;
+	case PROGRAM_OFFSET: {
+		struct shape_cell base = cell_of(pt, operands[0]);
+
+		if (base.node)
+			shape_unify(pt->shape, cell_of(pt, inst->value),
+				    (struct shape_cell){base.node, base.at + inst->offset});
+		break;
+	}
+	case PROGRAM_COPY:
+		for (uint32_t i = 0; i < inst->operand_count; i++)
+			same(pt, inst->value, operands[i]);
+		break;
+	case PROGRAM_PHI:
+		for (uint32_t i = 0; i < inst->operand_count / 2; i++)
+			same(pt, inst->value, operands[i]);
+		break;
+	case PROGRAM_COMPUTE:
+		if (inst->flags & PROGRAM_POINTER)
+			for (uint32_t i = 0; i < inst->operand_count; i++)
+				same(pt, inst->value, operands[i]);
+		break;
+	case PROGRAM_RETURN:
+		if (inst->operand_count && cell_of(pt, operands[0]).node)
+			shape_unify(pt->shape, result_of(pt, program_function_of(p, number)),
+				    cell_of(pt, operands[0]));
+		break;
+	case PROGRAM_CALL:
+		if (!inst->callee)
+			break;
+		if (p->functions[inst->callee].flags & FUNCTION_DEFINED)
+			pass(pt, inst->callee, operands, inst->operand_count, inst->value);
+		else
+			call_outside(pt, inst, number);
+		break;
+	default:
+		break;
+	}
+}
+
+static void globals(struct pointsto *pt)
+{
+	const struct program *p = pt->program;
+
+	for (uint32_t g = 1; g < p->globals_count; g++) {
+		struct shape_cell cell = cell_of(pt, p->globals[g].value);
+
+		for (uint32_t i = 0; i < p->globals[g].field_count; i++) {
+			const struct program_field *f = &p->fields[p->globals[g].field + i];
+			struct shape_cell to = cell_of(pt, f->value);
+
+			if (!to.node)
+				continue;
+			shape_unify(pt->shape,
+				    shape_target(pt->shape, (struct shape_cell){cell.node, f->offset}), to);
+			/* Tables of virtual functions are never indexed by a variable. */
+			if (f->folded != f->offset && strncmp(program_text(p, p->globals[g].name), "_ZTV", 4))
+				shape_unify(pt->shape,
+					    shape_target(pt->shape, (struct shape_cell){cell.node, f->folded}),
+					    to);
+		}
+	}
+}
+
+/* ---- what depends on answers ---- */
+
+static void copy_bytes(struct pointsto *pt, struct shape_cell to, struct shape_cell from, uint32_t size)
+{
+	struct shape_cell target;
+	int64_t at;
+
+	to = shape_find(pt->shape, to);
+	from = shape_find(pt->shape, from);
+	if (!to.node || !from.node || (to.node == from.node && to.at == from.at))
+		return;
+	for (int direction = 0; direction < 2; direction++) {
+		struct shape_cell a = direction ? to : from, b = direction ? from : to;
+
+		for (uint32_t i = 0; shape_field(pt->shape, a.node, i, &at, &target); i++)
+			if (at >= a.at && (!size || at < a.at + size)) {
+				struct shape_cell other = {b.node, b.at + at - a.at};
+
+				shape_unify(pt->shape, shape_target(pt->shape, other), target);
+				a = shape_find(pt->shape, a);
+				b = shape_find(pt->shape, b);
+			}
+	}
+}
+
+static bool add_target(struct pointsto *pt, uint32_t inst, uint32_t function)
+{
+	if (!pt->slots[inst]) {
+		pt->slots[inst] = pt->targets.count;
+		vec_push(&pt->targets, (struct vec_u32){0});
+	}
+	return vec_add(&pt->targets.at[pt->slots[inst]], function);
+}
+
+/* Functions that lie in a node, as far as the call's type fits (0: any), and the name has a part (NULL: any). */
+static bool targets_in(struct pointsto *pt, uint32_t inst, struct shape_cell cell, uint32_t signature,
+		       const char *only)
+{
+	const struct program *p = pt->program;
+	bool any = false;
+	uint32_t cookie;
+
+	for (int strict = 1; strict >= 0 && !any; strict--)
+		for (uint32_t o = shape_first(pt->shape, cell.node, &cookie); o;
+		     o = shape_next(pt->shape, &cookie)) {
+			const struct object *object = &pt->objects.at[o];
+			const struct program_function *f = &p->functions[object->index];
+
+			if (object->kind != OBJECT_FUNCTION || (only && !strstr(program_text(p, f->linkage), only)))
+				continue;
+			if (strict && signature && f->signature != signature)
+				continue;
+			/* A prototype of another type is still called, but not with other counts. */
+			if (!strict && signature &&
+			    f->parameter_count != program_argument_count(&p->insts[inst]))
+				continue;
+			any = true;
+			add_target(pt, inst, object->index);
+		}
+	return any;
+}
+
+static void pass_targets(struct pointsto *pt, uint32_t inst, uint32_t first, uint32_t result)
+{
+	const struct program *p = pt->program;
+	uint32_t count = program_argument_count(&p->insts[inst]);
+
+	if (!pt->slots[inst])
+		return;
+	for (uint32_t i = 0; i < pt->targets.at[pt->slots[inst]].count; i++) {
+		uint32_t f = pt->targets.at[pt->slots[inst]].at[i];
+
+		if (first <= count)
+			pass(pt, f, program_operands(p, &p->insts[inst]) + first, count - first, result);
+	}
+}
+
+static void resolve_call(struct pointsto *pt, uint32_t number, bool guess)
+{
+	const struct program *p = pt->program;
+	const struct program_inst *inst = &p->insts[number];
+	struct shape_cell callee = pointsto_cell(pt, program_operand(p, inst, inst->operand_count - 1));
+
+	if (!inst->operand_count)
+		return;
+	if (!targets_in(pt, number, callee, inst->size, NULL) && guess && callee.node &&
+	    !pt->slots[number]) {
+		for (uint32_t f = 1; f < p->functions_count; f++)
+			if (p->functions[f].flags & FUNCTION_ADDRESS_TAKEN &&
+			    p->functions[f].flags & FUNCTION_DEFINED &&
+			    p->functions[f].signature == inst->size)
+				add_target(pt, number, f);
+		pt->guessed++;
+	}
+	pass_targets(pt, number, 0, inst->value);
+}
+
+static void resolve_create(struct pointsto *pt, uint32_t number, const struct known *known)
+{
+	const struct program *p = pt->program;
+	const struct program_inst *inst = &p->insts[number];
+	uint32_t count = program_argument_count(inst);
+
+	if (known->a >= (int)count)
+		return;
+	struct shape_cell cell = pointsto_cell(pt, program_operand(p, inst, (uint32_t)known->a));
+
+	if (known->kind == KNOWN_CREATE_CXX) {
+		/* A unique_ptr to a state, whose virtual table has run() behind two destructors. */
+		struct shape_cell state = shape_peek(pt->shape, cell), table, run;
+
+		table = shape_peek(pt->shape, state);
+		if (!table.node)
+			return;
+		table.at += VIRTUAL_RUN;
+		run = shape_peek(pt->shape, table);
+		/* Tables of several classes may have become one. */
+		targets_in(pt, number, run, 0, "6_M_runEv");
+		for (uint32_t i = 0; pt->slots[number] && i < pt->targets.at[pt->slots[number]].count; i++) {
+			const struct program_function *f =
+				&p->functions[pt->targets.at[pt->slots[number]].at[i]];
+
+			if (f->parameter_count)
+				shape_unify(pt->shape, cell_of(pt, f->parameter), state);
+		}
+		return;
+	}
+	targets_in(pt, number, cell, 0, NULL);
+	if (known->kind == KNOWN_CREATE_TEAM) {
+		if (!pt->slots[number])
+			return;
+		for (uint32_t i = 0; i < pt->targets.at[pt->slots[number]].count; i++) {
+			const struct program_function *f =
+				&p->functions[pt->targets.at[pt->slots[number]].at[i]];
+
+			for (uint32_t n = 3; n < count && n - 1 < f->parameter_count; n++)
+				same(pt, f->parameter + n - 1, program_operand(p, inst, n));
+		}
+		return;
+	}
+	pass_targets(pt, number, (uint32_t)known->b, 0);
+}
+
+/* Functions given to code that we do not see are called by it; what follows is mostly their argument. */
+static void resolve_callbacks(struct pointsto *pt, uint32_t number)
+{
+	const struct program *p = pt->program;
+	const struct program_inst *inst = &p->insts[number];
+
+	for (uint32_t i = 0; i < program_argument_count(inst); i++) {
+		const struct program_value *v = &p->values[program_operand(p, inst, i)];
+		const struct program_function *f;
+
+		if (v->kind != VALUE_FUNCTION)
+			continue;
+		f = &p->functions[v->index];
+		if (!(f->flags & FUNCTION_DEFINED))
+			continue;
+		add_target(pt, number, v->index);
+		for (uint32_t n = 0; n < f->parameter_count; n++)
+			same(pt, f->parameter + n,
+			     i + 1 < program_argument_count(inst) ? program_operand(p, inst, i + 1)
+								   : program_operand(p, inst, 0));
+	}
+}
+
+static void resolve(struct pointsto *pt, bool guess)
+{
+	const struct program *p = pt->program;
+
+	for (uint32_t i = 1; i < p->insts_count; i++) {
+		const struct program_inst *inst = &p->insts[i];
+		const struct known *known;
+
+		if (inst->op == PROGRAM_MOVE) {
+			copy_bytes(pt, pointsto_cell(pt, program_operand(p, inst, 0)),
+				   pointsto_cell(pt, program_operand(p, inst, 1)), inst->size);
+			continue;
+		}
+		if (inst->op != PROGRAM_CALL)
+			continue;
+		known = pointsto_known(pt, inst);
+		if (!inst->callee)
+			resolve_call(pt, i, guess);
+		else if (known && (known->kind == KNOWN_CREATE || known->kind == KNOWN_CREATE_CXX ||
+				   known->kind == KNOWN_CREATE_TEAM))
+			resolve_create(pt, i, known);
+		else if (known && known->kind == KNOWN_MOVE && program_argument_count(inst) > 1)
+			copy_bytes(pt, pointsto_cell(pt, program_operand(p, inst, 0)),
+				   pointsto_cell(pt, program_operand(p, inst, 1)), 0);
+		else if (!(p->functions[inst->callee].flags & FUNCTION_DEFINED))
+			resolve_callbacks(pt, i);
+	}
+}
+
+void pointsto_build(struct pointsto *pt, const struct program *p)
+{
+	uint64_t before;
+	int round = 0;
+
+	memset(pt, 0, sizeof(*pt));
+	pt->program = p;
+	pt->shape = shape_new();
+	pt->cells = mem_zalloc(p->values_count, sizeof(*pt->cells));
+	pt->results = mem_zalloc(p->functions_count, sizeof(*pt->results));
+	pt->known = mem_zalloc(p->functions_count, sizeof(*pt->known));
+	pt->slots = mem_zalloc(p->insts_count, sizeof(*pt->slots));
+	vec_push(&pt->objects, (struct object){0});
+	vec_push(&pt->targets, (struct vec_u32){0});
+	for (uint32_t f = 1; f < p->functions_count; f++)
+		if (!(p->functions[f].flags & FUNCTION_DEFINED))
+			pt->known[f] = known_find(program_text(p, p->functions[f].linkage));
+	globals(pt);
+	for (uint32_t i = 1; i < p->insts_count; i++)
+		constrain(pt, i);
+	do {
+		before = shape_changes(pt->shape);
+		resolve(pt, false);
+	} while (shape_changes(pt->shape) != before && ++round < MOST_ROUNDS);
+	/* Only now: what looks unresolved early may have its answer by then. */
+	do {
+		before = shape_changes(pt->shape);
+		resolve(pt, true);
+	} while (shape_changes(pt->shape) != before && ++round < 2 * MOST_ROUNDS);
+}
+
+void pointsto_release(struct pointsto *pt)
+{
+	for (uint32_t i = 0; i < pt->targets.count; i++)
+		vec_free(&pt->targets.at[i]);
+	vec_free(&pt->targets);
+	vec_free(&pt->objects);
+	shape_free(pt->shape);
+	free(pt->cells);
+	free(pt->results);
+	free(pt->known);
+	free(pt->slots);
+	memset(pt, 0, sizeof(*pt));
+}
+
+const struct vec_u32 *pointsto_targets(const struct pointsto *pt, uint32_t inst)
+{
+	return &pt->targets.at[pt->slots[inst]];
+}
+
+const struct known *pointsto_known(const struct pointsto *pt, const struct program_inst *call)
+{
+	return call->op == PROGRAM_CALL && call->callee ? pt->known[call->callee] : NULL;
+}

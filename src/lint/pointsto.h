@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Where the program's pointers lead: the heap shape graph of a whole program,
+ * one node per global variable, function, local variable whose address is
+ * taken, and place of allocation to begin with. Which functions a computed call
+ * reaches is found along the way, since each depends on the other.
+ */
+#ifndef ATOMSAN_LINT_POINTSTO_H
+#define ATOMSAN_LINT_POINTSTO_H
+
+#include "lint/known.h"
+#include "lint/program.h"
+#include "lint/shape.h"
+#include "lint/vec.h"
+
+enum object_kind {
+	OBJECT_NONE,
+	OBJECT_GLOBAL,   /* index: global */
+	OBJECT_FUNCTION, /* index: function */
+	OBJECT_LOCAL,    /* index: instruction */
+	OBJECT_HEAP,     /* index: instruction */
+	OBJECT_OUTSIDE,  /* index: function that is not part of the program and returned it */
+};
+
+struct object {
+	uint32_t kind, index;
+	uint32_t node;
+};
+
+struct pointsto {
+	const struct program *program;
+	struct shape *shape;
+	VEC(struct object) objects;
+	struct shape_cell *cells;   /* by value: what it points to */
+	struct shape_cell *results; /* by function: what its result points to */
+	const struct known **known; /* by function, or NULL */
+	uint32_t *slots;            /* by instruction: place in targets, 0 if none */
+	VEC(struct vec_u32) targets; /* functions that a computed call reaches, or that a new thread runs */
+	uint32_t guessed;            /* computed calls whose targets are only of the right type */
+};
+
+void pointsto_build(struct pointsto *pt, const struct program *program);
+void pointsto_release(struct pointsto *pt);
+
+/* What the value points to; node 0 if it is no pointer that was ever used. */
+struct shape_cell pointsto_cell(struct pointsto *pt, uint32_t value);
+/* Does anything lie where it points to? Then it is a pointer indeed. */
+bool pointsto_is_pointer(struct pointsto *pt, uint32_t value);
+/* Functions behind a call whose callee is computed, that makes a thread, or that calls back. */
+const struct vec_u32 *pointsto_targets(const struct pointsto *pt, uint32_t inst);
+/* What is known of the function that is called, or NULL. */
+const struct known *pointsto_known(const struct pointsto *pt, const struct program_inst *call);
+
+#endif

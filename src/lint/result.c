@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "lint/result.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lint/flow.h"
+#include "lint/pair.h"
+
+/* Verdicts that make up one finding. */
+struct group {
+	uint32_t function, other_function;
+	const char *set;
+	uint32_t best; /* verdict */
+	uint32_t pairs;
+	double confidence;
+	double by_rule[VERDICT_RULES];
+};
+
+static const struct access *access_number(const struct lint *lint, uint32_t n)
+{
+	return &lint->accesses.at.at[n];
+}
+
+static const char *function_name(const struct lint *lint, uint32_t f)
+{
+	return program_text(&lint->program, lint->program.functions[f].name);
+}
+
+static struct finding_place place_of(struct lint *lint, struct finding_list *list, uint32_t inst)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *f = &p->functions[program_function_of(p, inst)];
+
+	return (struct finding_place){
+		.function = finding_text(list, program_text(p, f->name)),
+		.file = *program_text(p, f->file) ? finding_text(list, program_text(p, f->file)) : NULL,
+		.line = p->insts[inst].line,
+		.column = p->insts[inst].column,
+	};
+}
+
+static struct finding_place function_place(struct lint *lint, struct finding_list *list, uint32_t function)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *f = &p->functions[function];
+
+	return (struct finding_place){
+		.function = finding_text(list, program_text(p, f->name)),
+		.file = *program_text(p, f->file) ? finding_text(list, program_text(p, f->file)) : NULL,
+		.line = f->line,
+	};
+}
+
+/* ---- groups ---- */
+
+/* Is the function a unit for the set, by its receiver or as part of the file's interface? */
+static bool is_unit_for(const struct lint *lint, uint32_t f, const char *set)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *function = &p->functions[f];
+	static const char globals[] = "globals of ";
+
+	if (pair_is_root(lint, f))
+		return false;
+	if (!strncmp(set, globals, strlen(globals)))
+		return function->flags & FUNCTION_EXTERNAL &&
+		       !strcmp(program_text(p, function->file), set + strlen(globals));
+	return !strcmp(program_text(p, function->receiver), set);
+}
+
+/* The function whose work the interfering access is: what was called first that is a unit for the set, as a
+ * run would see it. */
+static uint32_t other_function(const struct lint *lint, const struct verdict *v, const char *set)
+{
+	uint32_t f = program_function_of(&lint->program, access_number(lint, v->other)->inst);
+	const struct callgraph *c = &lint->calls;
+
+	for (int steps = 0; steps < 8 && !callgraph_below(lint, v->function, f); steps++) {
+		uint32_t above = 0;
+
+		for (uint32_t e = c->callers_first[f]; e < c->callers_first[f + 1] && !above; e++) {
+			uint32_t caller = c->edges[c->callers[e]].caller;
+
+			if (caller != f && lint->threads.reach[caller] >> v->other_thread & 1 &&
+			    is_unit_for(lint, caller, set))
+				above = caller;
+		}
+		if (!above)
+			break;
+		f = above;
+	}
+	return callgraph_below(lint, v->function, f) ? v->function : f;
+}
+
+static struct group *group_of(struct lint *lint, struct group **groups, uint32_t *count,
+			      const struct verdict *v)
+{
+	const char *set =
+		lint->accesses.variables.at[access_number(lint, v->first)->variable].set;
+
+	for (uint32_t i = 0; i < *count; i++)
+		if ((*groups)[i].function == v->function && !strcmp((*groups)[i].set, set))
+			return &(*groups)[i];
+	*groups = mem_resize(*groups, *count + 1, sizeof(**groups));
+	(*groups)[*count] =
+		(struct group){.function = v->function, .set = set, .confidence = -1};
+	return &(*groups)[(*count)++];
+}
+
+static int by_confidence(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->confidence != y->confidence)
+		return x->confidence > y->confidence ? -1 : 1;
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+/* ---- one finding ---- */
+
+static void add_locks(struct lint *lint, struct finding_list *list, struct finding_access *a,
+		      const struct access *access)
+{
+	const struct lockset *set;
+
+	if (!access->contexts.count)
+		return;
+	set = &lint->contexts.locksets.at[access->contexts.at[0].lockset];
+	for (uint32_t i = 0; i < set->count; i++)
+		finding_add_lock(list, a, lint->regions.locks.at[set->locks[i]].name);
+}
+
+static struct finding_access *add_step(struct lint *lint, struct finding_list *list, struct finding *finding,
+				       uint32_t number, uint32_t via, uint32_t unit, const char *note)
+{
+	const struct access *access = access_number(lint, number);
+	struct finding_access *a = finding_add_access(list, finding);
+	uint8_t op = lint->program.insts[access->inst].op;
+
+	a->unit = unit;
+	a->op = op == PROGRAM_UPDATE ? 'U' : access->write ? 'W' : 'R';
+	a->variable = finding_text(list, lint->accesses.variables.at[access->variable].name);
+	a->place = place_of(lint, list, access->inst);
+	finding_add_frame(list, a, a->place);
+	if (via && via != access->inst)
+		finding_add_frame(list, a, place_of(lint, list, via));
+	add_locks(lint, list, a, access);
+	a->note = finding_text(list, note);
+	return a;
+}
+
+static const char *why_unit(struct lint *lint, struct finding_list *list, const struct verdict *v)
+{
+	switch (v->rule) {
+	case VERDICT_STALE:
+		return v->data ? "what it reads in one critical region it uses in another"
+			       : "what it reads in one critical region decides what it does in another";
+	case VERDICT_READS:
+		return "it uses together what it reads in two critical regions";
+	case VERDICT_WRITES:
+		return "it writes in two critical regions what others read in one";
+	case VERDICT_METHOD:
+		return "its critical regions protect different parts of what it accesses";
+	case VERDICT_SPLIT:
+		return "it writes the same variable in two critical regions";
+	case VERDICT_PRIVATE_LOCK:
+		return "its lock is one that no other thread can take";
+	default:
+		return "?";
+	}
+}
+
+static const char *region_words(struct lint *lint, struct finding_list *list, uint32_t region)
+{
+	const struct region *r = &lint->regions.regions.at[region];
+
+	if (!region)
+		return "";
+	if (!r->lock)
+		return " in an atomic operation";
+	return finding_textf(list, " in the region of %s that begins at line %u", lint->regions.locks.at[r->lock].name,
+			     lint->program.insts[r->inst].line);
+}
+
+static const char *first_note(struct lint *lint, struct finding_list *list, const struct verdict *v)
+{
+	return finding_textf(list, "%s%s", access_number(lint, v->first)->write ? "writes it" : "reads it",
+			     region_words(lint, list, v->first_region));
+}
+
+static const char *second_note(struct lint *lint, struct finding_list *list, const struct verdict *v)
+{
+	const char *where = region_words(lint, list, v->second_region);
+	const struct variable *x =
+		&lint->accesses.variables.at[access_number(lint, v->first)->variable];
+
+	switch (v->rule) {
+	case VERDICT_STALE:
+		return v->data ? finding_textf(list, "with the old %s%s", x->name, where)
+			       : finding_textf(list, "because of the old %s%s", x->name, where);
+	case VERDICT_READS:
+		return finding_textf(list, "and uses both together%s", where);
+	default:
+		return finding_textf(list, "%s%s", access_number(lint, v->second)->write ? "writes" : "reads",
+				     where);
+	}
+}
+
+static const char *other_note(struct lint *lint, struct finding_list *list, const struct verdict *v)
+{
+	const char *thread = thread_name(lint, v->other_thread);
+	const char *who = finding_textf(list, "%s%s", v->thread == v->other_thread ? "another " : "", thread);
+
+	switch (v->rule) {
+	case VERDICT_STALE:
+		return finding_textf(list, "makes it stale, in thread %s", who);
+	case VERDICT_READS:
+		return finding_textf(list, "changes both in between, in thread %s", who);
+	case VERDICT_WRITES:
+	case VERDICT_SPLIT:
+		return finding_textf(list, "sees a state in between, in thread %s", who);
+	default:
+		return finding_textf(list, "comes in between, in thread %s", who);
+	}
+}
+
+static char letter(const struct lint *lint, uint32_t access)
+{
+	return access_number(lint, access)->write ? 'W' : 'R';
+}
+
+static const char *advice_for(struct lint *lint, struct finding_list *list, const struct verdict *v)
+{
+	const struct region *a = &lint->regions.regions.at[v->first_region];
+	const struct region *b = &lint->regions.regions.at[v->second_region];
+	const struct program *p = &lint->program;
+	const char *f = function_name(lint, v->function);
+
+	if (v->rule == VERDICT_PRIVATE_LOCK)
+		return finding_textf(list, "Use a lock that all threads share, such as one beside the data that %s changes.", f);
+	if (!a->lock && !b->lock)
+		return finding_textf(list,
+				     "Make one atomic operation of both in %s (compare and exchange, fetch and "
+				     "add), or hold a lock over lines %u to %u.",
+				     f, p->insts[v->first_via].line, p->insts[v->second_via].line);
+	if (a->lock == b->lock || !b->lock || !a->lock)
+		return finding_textf(list, "Hold %s in %s from line %u to line %u, without giving it back in between.",
+				     lint->regions.locks.at[a->lock ? a->lock : b->lock].name, f,
+				     p->insts[v->first_via].line, p->insts[v->second_via].line);
+	return finding_textf(list, "Hold both %s and %s in %s from line %u to line %u.",
+			     lint->regions.locks.at[a->lock].name, lint->regions.locks.at[b->lock].name, f,
+			     p->insts[v->first_via].line, p->insts[v->second_via].line);
+}
+
+static enum finding_kind kind_of(const struct verdict *v)
+{
+	switch (v->rule) {
+	case VERDICT_STALE:
+		return FINDING_STALE_VALUE;
+	case VERDICT_READS:
+	case VERDICT_WRITES:
+		return FINDING_HIGH_LEVEL_RACE;
+	default:
+		return FINDING_ATOMICITY;
+	}
+}
+
+static void add_unit(struct lint *lint, struct finding_list *list, struct finding *finding, uint32_t function,
+		     const char *set, const char *why)
+{
+	struct finding_unit *unit = finding_add_unit(list, finding);
+
+	memset(unit, 0, sizeof(*unit));
+	unit->place = function_place(lint, list, function);
+	unit->set = finding_text(list, set);
+	unit->why = finding_text(list, why);
+}
+
+static void add_finding(struct lint *lint, const struct verdicts *verdicts, const struct group *g,
+			struct finding_list *list)
+{
+	const struct verdict *v = &verdicts->at.at[g->best];
+	struct finding *finding = finding_add(list);
+	char pattern[4] = {letter(lint, v->first), letter(lint, v->other), letter(lint, v->second), 0};
+
+	finding->kind = kind_of(v);
+	finding->state = FINDING_SUSPECTED;
+	finding->pattern = finding_text(list, pattern);
+	finding->confidence = g->confidence;
+	finding->seen = g->pairs;
+	add_unit(lint, list, finding, g->function, g->set, why_unit(lint, list, v));
+	add_unit(lint, list, finding, g->other_function, g->set,
+		 g->function == g->other_function ? "another thread runs it at the same time"
+						  : "another thread runs it in between");
+	add_step(lint, list, finding, v->first, v->first_via, 0, first_note(lint, list, v));
+	add_step(lint, list, finding, v->other, 0, 1, other_note(lint, list, v));
+	if (v->other_second)
+		add_step(lint, list, finding, v->other_second, 0, 1, "in the same critical region");
+	add_step(lint, list, finding, v->second, v->second_via, 0, second_note(lint, list, v));
+	uint32_t last = finding->access_count - 1;
+
+	finding_add_edge(list, finding, (struct finding_edge){0, 1, 0, 1});
+	finding_add_edge(list, finding, (struct finding_edge){1, 0, last - 1, last});
+	for (uint32_t i = 0; i < finding->access_count; i++)
+		finding_add_variable(list, finding, finding->accesses[i].variable);
+	finding->title = finding_textf(list, "%s is not atomic over %s", function_name(lint, g->function), g->set);
+	finding->advice = advice_for(lint, list, v);
+	finding_identify(finding);
+}
+
+/* ---- all ---- */
+
+static void say_counts(struct lint *lint, const struct verdicts *verdicts, struct finding_list *list)
+{
+	static const char *const names[] = {
+		[VERDICT_STALE] = "stale_values",	     [VERDICT_READS] = "high_level_races_of_reads",
+		[VERDICT_WRITES] = "high_level_races_of_writes", [VERDICT_METHOD] = "inconsistent_methods",
+		[VERDICT_SPLIT] = "split_writes",	     [VERDICT_PRIVATE_LOCK] = "private_locks"};
+	uint32_t shared = 0, regions = 0, functions = 0;
+
+	for (uint32_t i = 1; i < lint->accesses.variables.count; i++)
+		shared += lint->accesses.variables.at[i].shared;
+	for (uint32_t i = 1; i < lint->regions.regions.count; i++)
+		regions += lint->regions.regions.at[i].lock != 0;
+	for (uint32_t f = 1; f < lint->program.functions_count; f++)
+		functions += (lint->program.functions[f].flags & FUNCTION_DEFINED) != 0;
+	finding_add_count(list, "functions", functions);
+	finding_add_count(list, "instructions", lint->program.insts_count - 1);
+	finding_add_count(list, "threads", lint->threads.count);
+	finding_add_count(list, "locks", lint->regions.locks.count - 1);
+	finding_add_count(list, "regions", regions);
+	finding_add_count(list, "shared_variables", shared);
+	for (int i = 0; i < VERDICT_RULES; i++)
+		finding_add_count(list, names[i], verdicts->count[i]);
+}
+
+static void say_blind_spots(struct lint *lint, struct finding_list *list)
+{
+	const struct program *p = &lint->program;
+
+	for (uint32_t i = 1; i < p->blind_spots_count; i++)
+		finding_add_blind_spot(list, program_text(p, p->blind_spots[i]));
+	if (lint->threads.is_library)
+		finding_add_blind_spot(list, "there is no main: all external functions are taken to be called by "
+					     "several threads at a time");
+	else if (lint->threads.count == 1)
+		finding_add_blind_spot(list, "no thread is created in what was read, so nothing can interfere");
+	if (lint->threads.left_out)
+		finding_add_blind_spot(list, finding_textf(list, "%u kinds of threads were taken for one, there are too many",
+							   lint->threads.left_out + 1));
+	if (lint->pt.guessed)
+		finding_add_blind_spot(list, finding_textf(list, "%u calls through pointers may lead to any function of their type",
+							   lint->pt.guessed));
+	if (lint->contexts.capped)
+		finding_add_blind_spot(list, finding_textf(list, "%u functions are called with too many sets of locks to tell all apart",
+							   lint->contexts.capped));
+	if (lint->flows->dropped)
+		finding_add_blind_spot(list, finding_textf(list, "%u values were not followed to their ends, there are too many",
+							   lint->flows->dropped));
+}
+
+/* Two analyses that agree are worth more than one, if each is sure enough for itself. */
+static void agree(struct group *g)
+{
+	double second = 0;
+	bool first_seen = false;
+
+	for (int i = 0; i < VERDICT_RULES; i++) {
+		if (g->by_rule[i] == g->confidence && !first_seen)
+			first_seen = true;
+		else if (g->by_rule[i] > second)
+			second = g->by_rule[i];
+	}
+	if (second >= 0.4 && g->confidence >= 0.4)
+		g->confidence += (1 - g->confidence) * 0.2;
+}
+
+/* Only the lowest function is at fault: a caller that sees the same first region through it is not. */
+static void blame_lowest(struct lint *lint, const struct verdicts *verdicts, struct group *groups,
+			 uint32_t count, double *lowered)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct verdict *v = &verdicts->at.at[groups[i].best];
+
+		lowered[i] = groups[i].confidence;
+		for (uint32_t n = 0; n < count; n++) {
+			const struct verdict *u = &verdicts->at.at[groups[n].best];
+
+			if (n != i && groups[n].function != groups[i].function &&
+			    callgraph_below(lint, groups[i].function, groups[n].function) &&
+			    groups[n].confidence >= 0.4 &&
+			    (v->first_region == u->first_region || v->second_region == u->second_region))
+				lowered[i] = groups[i].confidence * 0.6;
+		}
+	}
+	for (uint32_t i = 0; i < count; i++)
+		groups[i].confidence = lowered[i];
+}
+
+void result_add(struct lint *lint, const struct verdicts *verdicts, double threshold,
+		struct finding_list *list)
+{
+	struct group *groups = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < verdicts->at.count; i++) {
+		const struct verdict *v = &verdicts->at.at[i];
+		struct group *g = group_of(lint, &groups, &count, v);
+
+		g->pairs++;
+		if (v->confidence > g->by_rule[v->rule])
+			g->by_rule[v->rule] = v->confidence;
+		if (v->confidence > g->confidence) {
+			g->confidence = v->confidence;
+			g->best = i;
+		}
+	}
+	double *lowered = mem_alloc((count + 1) * sizeof(*lowered));
+
+	for (uint32_t i = 0; i < count; i++) {
+		groups[i].other_function = other_function(lint, &verdicts->at.at[groups[i].best], groups[i].set);
+		agree(&groups[i]);
+	}
+	blame_lowest(lint, verdicts, groups, count, lowered);
+	free(lowered);
+	if (count)
+		qsort(groups, count, sizeof(*groups), by_confidence);
+	for (uint32_t i = 0; i < count && groups[i].confidence >= threshold; i++)
+		add_finding(lint, verdicts, &groups[i], list);
+	say_counts(lint, verdicts, list);
+	say_blind_spots(lint, list);
+	free(groups);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Stale values (MoTH, section 5.2): a value read in one region is used in
+ * another, and a thread may write the variable in between. The paper's edges
+ * (m1, x, m2) of the view dependency graph are flow's edges whose ends lie in
+ * different regions, or in one that the value left and came back to.
+ *
+ * A use is any access in the second region that depends on the value, also a
+ * read or an access to another variable: a copy into private memory with a stale
+ * length writes nothing that is shared (StringBuffer).
+ *
+ * What the paper has no word for decides how sure we are. Permissive rules are
+ * all in weigh().
+ */
+#include <string.h>
+
+#include "lint/flow.h"
+#include "lint/pair.h"
+#include "lint/verdict.h"
+#include "lint/view.h"
+
+/* Is the variable also written in the region in which it was read? 2: a constant, behind the read. */
+static int written_along(const struct lint *lint, uint32_t access)
+{
+	const struct program *p = &lint->program;
+	const struct access *a = &lint->accesses.at.at[access];
+	const struct variable *v = &lint->accesses.variables.at[a->variable];
+	int found = 0;
+
+	if (p->insts[a->inst].op == PROGRAM_UPDATE)
+		return 1;
+	for (uint32_t i = 0; i < v->writes.count; i++) {
+		uint32_t b = lint->accesses.at.at[v->writes.at[i]].inst;
+
+		if (program_function_of(p, a->inst) != program_function_of(p, b) ||
+		    !flow_same_regions(lint, a->inst, b))
+			continue;
+		if (p->insts[b].op != PROGRAM_STORE ||
+		    p->values[program_operand(p, &p->insts[b], 0)].kind != VALUE_NUMBER ||
+		    !pair_reaches(lint, a->inst, b))
+			return 1;
+		found = 2;
+	}
+	return found;
+}
+
+/* The values that make up an address, as far as they are plain to see. */
+static bool address_reads_written(const struct lint *lint, uint32_t value, uint32_t inst, int depth)
+{
+	const struct program *p = &lint->program;
+	uint32_t maker = program_maker(p, value), count;
+	const struct access *a;
+
+	if (!maker || depth > 6)
+		return false;
+	a = access_at(lint, maker, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (!a[i].write && flow_same_regions(lint, maker, inst) &&
+		    written_along(lint, (uint32_t)(&a[i] - lint->accesses.at.at)))
+			return true;
+	if (p->insts[maker].op == PROGRAM_PHI)
+		return false;
+	for (uint32_t i = 0; i < p->insts[maker].operand_count; i++)
+		if (address_reads_written(lint, program_operand(p, &p->insts[maker], i), inst, depth + 1))
+			return true;
+	return false;
+}
+
+/* An element whose index moves on in the same region, or a place that is emptied: it is taken out, and who
+ * has it owns it. */
+static bool is_taken(const struct lint *lint, uint32_t access)
+{
+	const struct access *a = &lint->accesses.at.at[access];
+	const struct program_inst *inst = &lint->program.insts[a->inst];
+	uint32_t pointer = inst->op == PROGRAM_LOAD   ? program_operand(&lint->program, inst, 0)
+			   : inst->op == PROGRAM_MOVE ? program_operand(&lint->program, inst, 1)
+						      : 0;
+
+	return (pointer && address_reads_written(lint, pointer, a->inst, 0)) ||
+	       written_along(lint, access) == 2;
+}
+
+static bool writes_something(const struct lint *lint, uint32_t region)
+{
+	const struct view_set *s = &lint->views->regions[region];
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		for (uint32_t n = 0; n < s->at.at[i].items.count; n++)
+			if (s->at.at[i].items.at[n] & 1)
+				return true;
+	return false;
+}
+
+static bool region_reads(const struct lint *lint, uint32_t region, uint32_t variable)
+{
+	const struct view_set *s = &lint->views->regions[region];
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		if (view_reads(&s->at.at[i], variable))
+			return true;
+	return false;
+}
+
+/* Writes that make the value stale, one per function and the likeliest first; one by the same function in
+ * another thread tells most. */
+static uint32_t find_writers(const struct lint *lint, const struct flow_edge *e, struct verdict_other *others)
+{
+	const struct access *read = &lint->accesses.at.at[e->from.access];
+	const struct variable *x = &lint->accesses.variables.at[read->variable];
+	struct lockset held = pair_held(lint, e->function, e->from.via, e->to.via, e->around);
+	uint32_t count = 0;
+
+	for (uint32_t t = 0; t < lint->threads.count; t++) {
+		if (!(lint->threads.reach[e->function] >> t & 1))
+			continue;
+		for (uint32_t i = 0; i < x->writes.count; i++) {
+			const struct access *w = &lint->accesses.at.at[x->writes.at[i]];
+			uint32_t by = context_interferes(lint, w, t, e->to.via, &held);
+
+			if (!by || !context_interferes(lint, w, t, e->from.via, &held))
+				continue;
+			count = verdict_add_other(
+				lint, others, count,
+				(struct verdict_other){
+					.access = x->writes.at[i],
+					.thread = t,
+					.by = by - 1,
+					.rank = 2 * pair_in_scope(lint, w->inst, e->function) +
+						(region_state(lint, w->inst)->held_count != 0)});
+		}
+	}
+	return count;
+}
+
+/* Was the value, or another that was read with it, looked at again before the use? */
+static bool checked_again(const struct lint *lint, const struct flow_edge *e, const struct verdict *v)
+{
+	uint32_t x = lint->accesses.at.at[e->from.access].variable;
+
+	for (uint32_t i = 0; i < e->to.guard_count; i++) {
+		uint32_t g = e->to.guards[i];
+
+		if (g == x && (!e->data || e->to.compared))
+			return true;
+		/* A version that was read with it and is still the same. */
+		if (g != x && e->to.versions >> i & 1 && region_reads(lint, v->first_region, g))
+			return true;
+	}
+	return false;
+}
+
+/* How sure, from 0 to 1. Every lenient rule is here. */
+static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict *v)
+{
+	const struct access *a = &lint->accesses.at.at[e->from.access];
+	const struct access *b = &lint->accesses.at.at[e->to.access];
+	bool same = a->variable == b->variable;
+	const struct variable *x = &lint->accesses.variables.at[a->variable];
+	const struct variable *y = &lint->accesses.variables.at[b->variable];
+	bool together = view_together(lint, a->variable, b->variable, false);
+	bool same_set = !strcmp(x->set, y->set);
+	double c;
+
+	v->checked_again = checked_again(lint, e, v);
+	v->taken = is_taken(lint, e->from.access);
+	/* Looked at again, and then acted not on what belongs to it but on something else: somebody notes that
+	 * the old value was wrong. */
+	bool noted = v->checked_again && !e->data && !same && !together && b->write;
+
+	if (v->checked_again && !noted)
+		return 0.1;
+	if (e->data) {
+		c = same ? (b->write ? 0.9 : 0.7) : together ? 0.75 : same_set ? 0.6 : 0.45;
+		if (e->to.kind == USE_ADDRESSES)
+			c -= 0.05;
+		/* A ticket that something else is done with. */
+		v->taken |= !same && written_along(lint, e->from.access);
+		if (v->taken)
+			c *= 0.4;
+	} else {
+		/* To read the same variable again is no use of the old value. */
+		c = noted  ? 0.5
+		    : same ? (b->write ? 0.7 : 0.3)
+			   : together ? 0.6 : same_set ? 0.3 : 0.15;
+		/* Whether the value is still good makes a difference, and both ways something is done. */
+		if (e->to.acts && same_set && c < 0.5)
+			c = 0.5;
+		if (!b->write && !e->to.acts && region_reads(lint, v->second_region, a->variable))
+			c *= 0.5;
+		if (e->again || e->carried)
+			c *= 0.75;
+		if (pair_is_root(lint, e->function))
+			c *= 0.8;
+		/* Not a mere look: a ticket, a claim. */
+		if (v->taken || writes_something(lint, v->first_region))
+			c *= 0.6;
+	}
+	/* From one object to another. */
+	if (pair_same_object(lint, e->from.via, e->to.via) < 0)
+		c *= 0.5;
+	/* Who writes memory_order_relaxed twice where one operation would do counts on losing some. */
+	if (lint->program.insts[a->inst].flags & lint->program.insts[b->inst].flags & PROGRAM_RELAXED)
+		c *= 0.5;
+	return c;
+}
+
+void stale_judge(struct lint *lint, struct verdicts *verdicts)
+{
+	const struct flows *f = lint->flows;
+
+	for (uint32_t i = 0; i < f->edges.count; i++) {
+		const struct flow_edge *e = &f->edges.at[i];
+		struct verdict v = {.rule = VERDICT_STALE,
+				    .function = e->function,
+				    .first = e->from.access,
+				    .second = e->to.access,
+				    .first_via = e->from.via,
+				    .second_via = e->to.via,
+				    .data = e->data,
+				    .again = e->again};
+
+		v.first_region = e->from.region ? e->from.region : flow_region(lint, e->from.via);
+		v.second_region = e->to.region ? e->to.region : flow_region(lint, e->to.via);
+		struct verdict_other others[VERDICT_OTHERS];
+		uint32_t count = find_writers(lint, e, others);
+
+		if (!count)
+			continue;
+		v.confidence = weigh(lint, e, &v);
+		verdicts->count[VERDICT_STALE]++;
+		verdict_add(verdicts, &v, others, count);
+	}
+}

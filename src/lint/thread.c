@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Abstract threads: main, and one for each place that creates threads and each
+ * function that they begin with. Which run at the same time follows from where
+ * they are created and joined: at every point of a thread it is known which of
+ * its descendants may be running. A join in a loop that created nothing itself
+ * waits for all: they are gone where the loop is left.
+ *
+ * A program without main is a library, and any number of threads may call any
+ * of its external functions.
+ */
+#include <string.h>
+
+#include "lint/lint.h"
+
+struct site {
+	uint32_t inst;
+	uint64_t threads; /* created here, or waited for */
+	struct shape_cell handle;
+};
+
+/* While threads are found. */
+struct build {
+	struct lint *lint;
+	VEC(struct site) creates;
+	VEC(struct site) joins;
+	uint32_t *site_of; /* by instruction: place in creates + 1, or in joins + 1 */
+	uint64_t *gone;    /* by function: threads that it surely waits for */
+	uint64_t *born;    /* by function: threads that may run on when it returns */
+};
+
+/* ---- who there is ---- */
+
+static void reach(struct lint *lint, uint32_t thread)
+{
+	const struct callgraph *c = &lint->calls;
+	uint64_t bit = 1ull << thread, *mask = lint->threads.reach;
+	struct vec_u32 waiting = {0};
+
+	for (uint32_t i = 0; i < lint->threads.at[thread].roots.count; i++) {
+		mask[lint->threads.at[thread].roots.at[i]] |= bit;
+		vec_push(&waiting, lint->threads.at[thread].roots.at[i]);
+	}
+	while (waiting.count) {
+		uint32_t f = waiting.at[--waiting.count];
+
+		for (uint32_t e = c->first[f]; e < c->first[f + 1]; e++)
+			if (!(mask[c->edges[e].callee] & bit)) {
+				mask[c->edges[e].callee] |= bit;
+				vec_push(&waiting, c->edges[e].callee);
+			}
+	}
+	vec_free(&waiting);
+}
+
+static uint32_t add_thread(struct lint *lint, uint32_t root, uint32_t create)
+{
+	struct threads *t = &lint->threads;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->at[i].create == create && vec_has(&t->at[i].roots, root))
+			return i;
+	if (t->count == THREAD_MOST) {
+		/* All others together: never gone, several. */
+		t->left_out++;
+		t->at[THREAD_MOST - 1].several = true;
+		vec_add(&t->at[THREAD_MOST - 1].roots, root);
+		return THREAD_MOST - 1;
+	}
+	t->at[t->count] = (struct thread){.create = create};
+	vec_push(&t->at[t->count].roots, root);
+	return t->count++;
+}
+
+static void first_thread(struct lint *lint)
+{
+	const struct program *p = &lint->program;
+	uint32_t main = 0;
+
+	for (uint32_t f = 1; f < p->functions_count && !main; f++)
+		if (p->functions[f].flags & FUNCTION_DEFINED &&
+		    !strcmp(program_text(p, p->functions[f].linkage), "main"))
+			main = f;
+	if (main) {
+		add_thread(lint, main, 0);
+		return;
+	}
+	lint->threads.is_library = true;
+	lint->threads.at[0] = (struct thread){.several = true, .parallel = 1};
+	lint->threads.count = 1;
+	for (uint32_t f = 1; f < p->functions_count; f++)
+		if (p->functions[f].flags & FUNCTION_DEFINED &&
+		    p->functions[f].flags & (FUNCTION_EXTERNAL | FUNCTION_ADDRESS_TAKEN) &&
+		    !(p->functions[f].flags & (FUNCTION_LIBRARY | FUNCTION_INITIALISER)))
+			vec_push(&lint->threads.at[0].roots, f);
+}
+
+static bool is_create(const struct known *known)
+{
+	return known && (known->kind == KNOWN_CREATE || known->kind == KNOWN_CREATE_CXX ||
+			 known->kind == KNOWN_CREATE_TEAM);
+}
+
+/* What a handle holds, which is copied along when a handle is. */
+static struct shape_cell handle_of(struct lint *lint, const struct program_inst *inst,
+				   const struct known *known)
+{
+	const char *name = program_text(&lint->program, lint->program.functions[inst->callee].linkage);
+	int n = known->kind == KNOWN_JOIN ? known->a : known->c;
+
+	if (n < 0 || n >= (int)inst->operand_count)
+		return (struct shape_cell){0, 0};
+	struct shape_cell cell = pointsto_cell(&lint->pt, program_operand(&lint->program, inst, (uint32_t)n));
+
+	/* pthread_join takes the handle, everything else its place. */
+	if (known->kind == KNOWN_JOIN && strncmp(name, "_Z", 2))
+		return cell;
+	return shape_target(lint->pt.shape, cell);
+}
+
+/* Threads' functions may create threads: until there are no new ones. */
+static void find_threads(struct build *b)
+{
+	struct lint *lint = b->lint;
+	const struct program *p = &lint->program;
+	uint32_t done = 0;
+
+	lint->threads.reach = mem_zalloc(p->functions_count, sizeof(*lint->threads.reach));
+	first_thread(lint);
+	while (done < lint->threads.count) {
+		uint32_t t = done++;
+
+		reach(lint, t);
+		for (uint32_t i = 1; i < p->insts_count; i++) {
+			const struct program_inst *inst = &p->insts[i];
+			const struct known *known = pointsto_known(&lint->pt, inst);
+
+			if (!is_create(known) ||
+			    !(lint->threads.reach[program_function_of(p, i)] & 1ull << t))
+				continue;
+			const struct vec_u32 *roots = pointsto_targets(&lint->pt, i);
+			uint64_t mask = 0;
+
+			for (uint32_t n = 0; n < roots->count; n++) {
+				uint32_t made;
+
+				if (!(p->functions[roots->at[n]].flags & FUNCTION_DEFINED))
+					continue;
+				made = add_thread(lint, roots->at[n], i);
+				mask |= 1ull << made;
+				if (made != t)
+					lint->threads.at[made].creator = t;
+				if (known->b >= 0)
+					lint->threads.at[made].argument =
+						program_operand(p, inst, (uint32_t)known->b);
+				if (known->kind == KNOWN_CREATE_TEAM)
+					lint->threads.at[made].several = true;
+			}
+			lint->threads.at[t].descendants |= mask;
+			if (b->site_of[i]) {
+				b->creates.at[b->site_of[i] - 1].threads |= mask;
+				continue;
+			}
+			vec_push(&b->creates, (struct site){i, mask, handle_of(lint, inst, known)});
+			b->site_of[i] = b->creates.count;
+		}
+	}
+	if (lint->threads.left_out)
+		reach(lint, THREAD_MOST - 1);
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t t = 0; t < lint->threads.count; t++)
+			for (uint32_t u = 0; u < lint->threads.count; u++)
+				if (lint->threads.at[t].descendants >> u & 1) {
+					uint64_t more = lint->threads.at[u].descendants &
+							~lint->threads.at[t].descendants;
+
+					lint->threads.at[t].descendants |= more;
+					changed |= more != 0;
+				}
+	}
+}
+
+/* ---- joins ---- */
+
+/* Does this join wait for all that the place created? */
+static bool waits_for(struct build *b, uint32_t join, uint32_t create)
+{
+	const struct program *p = &b->lint->program;
+	uint32_t f = program_function_of(p, join), g = program_function_of(p, create);
+	const struct cfg *cj = &b->lint->cfgs[f], *cc = &b->lint->cfgs[g];
+	uint32_t bj = lint_block(b->lint, join), bc = lint_block(b->lint, create);
+
+	if (!cc->on_cycle[bc])
+		return true;
+	if (!cj->on_cycle[bj])
+		return false;
+	/* Both in a loop: each for itself, or the same iteration. */
+	return f != g || cj->loop[bj] == CFG_NONE || !cfg_inside(cj, bc, cj->loop[bj]) ||
+	       cj->loop[bj] == cj->loop[bc];
+}
+
+static void find_joins(struct build *b)
+{
+	struct lint *lint = b->lint;
+	const struct program *p = &lint->program;
+
+	for (uint32_t i = 1; i < p->insts_count; i++) {
+		const struct known *known = pointsto_known(&lint->pt, &p->insts[i]);
+		struct site join = {.inst = i};
+
+		if (known && known->kind == KNOWN_CREATE_TEAM && b->site_of[i]) {
+			continue;
+		}
+		if (!known || known->kind != KNOWN_JOIN || !lint->threads.reach[program_function_of(p, i)])
+			continue;
+		join.handle = handle_of(lint, &p->insts[i], known);
+		for (uint32_t c = 0; c < b->creates.count; c++)
+			if (join.handle.node &&
+			    shape_same(lint->pt.shape, join.handle, b->creates.at[c].handle) &&
+			    waits_for(b, i, b->creates.at[c].inst))
+				join.threads |= b->creates.at[c].threads;
+		if (lint->threads.left_out)
+			join.threads &= ~(1ull << (THREAD_MOST - 1));
+		/* What a thread left running runs on. */
+		for (uint32_t t = 0; t < lint->threads.count; t++)
+			if (join.threads >> t & 1) {
+				uint64_t over = lint->threads.at[t].descendants;
+
+				for (uint32_t r = 0; r < lint->threads.at[t].roots.count; r++)
+					over &= ~b->born[lint->threads.at[t].roots.at[r]];
+				join.threads |= over;
+			}
+		vec_push(&b->joins, join);
+		b->site_of[i] = b->joins.count;
+	}
+}
+
+/* ---- who runs where ---- */
+
+static uint64_t after_inst(struct build *b, uint32_t i, uint64_t alive, uint64_t *gone)
+{
+	struct lint *lint = b->lint;
+	const struct program *p = &lint->program;
+	const struct known *known = pointsto_known(&lint->pt, &p->insts[i]);
+	const struct call_edge *edges;
+	uint32_t count;
+
+	if (p->insts[i].op != PROGRAM_CALL)
+		return alive;
+	if (is_create(known) && b->site_of[i] && known->kind != KNOWN_CREATE_TEAM) {
+		uint64_t made = b->creates.at[b->site_of[i] - 1].threads;
+
+		for (uint32_t t = 0; t < lint->threads.count; t++)
+			if (made >> t & 1)
+				made |= lint->threads.at[t].descendants;
+		*gone &= ~made;
+		return alive | made;
+	}
+	if (known && known->kind == KNOWN_JOIN && b->site_of[i] && b->joins.count) {
+		const struct cfg *c = &lint->cfgs[program_function_of(p, i)];
+
+		/* In a loop they are gone when it is over. */
+		if (c->loop[lint_block(lint, i)] != CFG_NONE)
+			return alive;
+		*gone |= b->joins.at[b->site_of[i] - 1].threads;
+		return alive & ~b->joins.at[b->site_of[i] - 1].threads;
+	}
+	edges = callgraph_at(&lint->calls, i, &count);
+	if (count) {
+		uint64_t ends = UINT64_MAX, begins = 0;
+
+		for (uint32_t e = 0; e < count; e++) {
+			ends &= b->gone[edges[e].callee];
+			begins |= b->born[edges[e].callee];
+		}
+		alive = (alive & ~ends) | begins;
+		*gone = (*gone | ends) & ~begins;
+	}
+	return alive;
+}
+
+/* Threads that joins inside a loop wait for, if it is left here. */
+static uint64_t left_loops(struct build *b, uint32_t function, uint32_t from, uint32_t to)
+{
+	const struct cfg *c = &b->lint->cfgs[function];
+	uint64_t gone = 0;
+
+	for (uint32_t j = 0; j < b->joins.count; j++) {
+		uint32_t inst = b->joins.at[j].inst, l;
+
+		if (program_function_of(&b->lint->program, inst) != function)
+			continue;
+		l = c->loop[lint_block(b->lint, inst)];
+		if (l != CFG_NONE && cfg_inside(c, from, l) && !cfg_inside(c, to, l))
+			gone |= b->joins.at[j].threads;
+	}
+	return gone;
+}
+
+/* One pass over a function: what may run at the beginning of each block. */
+static bool pass(struct build *b, uint32_t function, uint64_t *in, uint64_t *gone_in, uint64_t *born,
+		 uint64_t *gone)
+{
+	const struct cfg *c = &b->lint->cfgs[function];
+	const struct program *p = &b->lint->program;
+	uint32_t first = p->functions[function].block;
+	uint64_t all_gone = UINT64_MAX;
+	bool changed = false, ends = false;
+
+	for (uint32_t n = 0; n < c->order_count; n++) {
+		uint32_t block = c->order[n];
+		const struct program_block *pb = &p->blocks[first + block];
+		uint64_t alive = in[block], over = gone_in[block];
+
+		for (uint32_t i = 0; i < pb->inst_count; i++)
+			alive = after_inst(b, pb->inst + i, alive, &over);
+		if (c->edge_first[block] == c->edge_first[block + 1] && pb->inst_count &&
+		    p->insts[pb->inst + pb->inst_count - 1].op == PROGRAM_RETURN) {
+			*born |= alive;
+			all_gone &= over;
+			ends = true;
+		}
+		for (uint32_t e = c->edge_first[block]; e < c->edge_first[block + 1]; e++) {
+			uint32_t to = c->edges[e];
+			uint64_t left = left_loops(b, function, block, to);
+			uint64_t next = in[to] | (alive & ~left), still = gone_in[to] & (over | left);
+
+			changed |= next != in[to] || still != gone_in[to];
+			in[to] = next;
+			gone_in[to] = still;
+		}
+	}
+	*gone = ends ? all_gone : 0;
+	return changed;
+}
+
+static bool summarise(struct build *b, uint32_t f)
+{
+	uint32_t count = b->lint->cfgs[f].count;
+	uint64_t *in = mem_zalloc(count + 1, sizeof(*in)), *gone_in = mem_alloc((count + 1) * sizeof(*in));
+	uint64_t born = 0, gone = 0;
+	bool changed;
+
+	for (uint32_t i = 0; i < count; i++)
+		gone_in[i] = i ? UINT64_MAX : 0;
+	while (pass(b, f, in, gone_in, &born, &gone))
+		;
+	born &= ~gone;
+	changed = born != b->born[f] || gone != b->gone[f];
+	b->born[f] = born;
+	b->gone[f] = gone;
+	free(in);
+	free(gone_in);
+	return changed;
+}
+
+static void summaries(struct build *b)
+{
+	const struct callgraph *c = &b->lint->calls;
+
+	for (int round = 0, changed = 1; changed && round < 8; round++) {
+		changed = 0;
+		for (uint32_t i = 0; i < c->order_count; i++)
+			changed |= summarise(b, c->order[i]);
+	}
+}
+
+/* Its descendants at every block that the thread may run. */
+static void follow(struct build *b, uint32_t t)
+{
+	struct lint *lint = b->lint;
+	const struct program *p = &lint->program;
+	struct thread *thread = &lint->threads.at[t];
+	uint64_t *entry, *gone_in;
+	bool changed = true;
+
+	if (!thread->descendants)
+		return;
+	entry = mem_zalloc(p->functions_count, sizeof(*entry));
+	gone_in = mem_zalloc(p->blocks_count, sizeof(*gone_in));
+	thread->alive = mem_zalloc(p->blocks_count, sizeof(*thread->alive));
+	while (changed) {
+		changed = false;
+		/* Callers first: against the order. */
+		for (uint32_t n = lint->calls.order_count; n-- > 0;) {
+			uint32_t f = lint->calls.order[n], first = p->functions[f].block;
+			uint64_t born = 0, gone;
+
+			if (!(lint->threads.reach[f] >> t & 1))
+				continue;
+			if ((thread->alive[first] | entry[f]) != thread->alive[first])
+				changed = true;
+			thread->alive[first] |= entry[f];
+			while (pass(b, f, thread->alive + first, gone_in + first, &born, &gone))
+				changed = true;
+			for (uint32_t block = 0; block < p->functions[f].block_count; block++) {
+				const struct program_block *pb = &p->blocks[first + block];
+				uint64_t alive = thread->alive[first + block], over = 0;
+
+				for (uint32_t i = 0; i < pb->inst_count; i++) {
+					uint32_t count;
+					const struct call_edge *edges =
+						callgraph_at(&lint->calls, pb->inst + i, &count);
+
+					for (uint32_t e = 0; e < count; e++)
+						if ((entry[edges[e].callee] | alive) !=
+						    entry[edges[e].callee]) {
+							entry[edges[e].callee] |= alive;
+							changed = true;
+						}
+					alive = after_inst(b, pb->inst + i, alive, &over);
+				}
+			}
+		}
+	}
+	free(entry);
+	free(gone_in);
+}
+
+static uint64_t alive_at(struct build *b, uint32_t t, uint32_t inst)
+{
+	const struct thread *thread = &b->lint->threads.at[t];
+	const struct program *p = &b->lint->program;
+	uint32_t block = p->insts[inst].block;
+	uint64_t alive, over = 0;
+
+	if (!thread->alive)
+		return 0;
+	alive = thread->alive[block];
+	for (uint32_t i = p->blocks[block].inst; i < inst; i++)
+		alive = after_inst(b, i, alive, &over);
+	return alive;
+}
+
+/* Which run at the same time, and of which there are several. */
+static void parallel(struct build *b)
+{
+	struct threads *threads = &b->lint->threads;
+
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t t = 1; t < threads->count; t++) {
+			struct thread *thread = &threads->at[t];
+			uint64_t beside = thread->parallel;
+
+			for (uint32_t c = 0; c < b->creates.count; c++) {
+				uint32_t inst = b->creates.at[c].inst;
+
+				if (!(b->creates.at[c].threads >> t & 1))
+					continue;
+				for (uint32_t by = 0; by < threads->count; by++) {
+					uint64_t at = threads->reach[program_function_of(&b->lint->program,
+											 inst)];
+
+					if (!(at >> by & 1))
+						continue;
+					beside |= alive_at(b, by, inst) | 1ull << by;
+					beside |= threads->at[by].parallel & ~(1ull << by);
+					if (threads->at[by].several)
+						thread->several = true;
+				}
+			}
+			if (beside >> t & 1)
+				thread->several = true;
+			if (thread->several)
+				beside |= 1ull << t;
+			changed |= beside != thread->parallel;
+			thread->parallel = beside;
+			for (uint32_t u = 0; u < threads->count; u++)
+				if (beside >> u & 1 && !(threads->at[u].parallel >> t & 1)) {
+					threads->at[u].parallel |= 1ull << t;
+					changed = true;
+				}
+		}
+	}
+}
+
+/* Does each thread made here get an argument of its own: an element by index, fresh memory? */
+static void own_arguments(struct lint *lint)
+{
+	const struct program *p = &lint->program;
+
+	for (uint32_t t = 1; t < lint->threads.count; t++) {
+		struct thread *thread = &lint->threads.at[t];
+		uint32_t maker = thread->argument ? program_maker(p, thread->argument) : 0;
+		const struct known *known = maker ? pointsto_known(&lint->pt, &p->insts[maker]) : NULL;
+
+		if (!maker)
+			continue;
+		thread->owns_argument = (p->insts[maker].op == PROGRAM_OFFSET &&
+					 p->insts[maker].flags & PROGRAM_ARRAY) ||
+					(known && known->kind == KNOWN_ALLOCATE);
+	}
+}
+
+void thread_build(struct lint *lint)
+{
+	const struct program *p = &lint->program;
+	struct build b = {.lint = lint};
+
+	b.site_of = mem_zalloc(p->insts_count, sizeof(*b.site_of));
+	b.gone = mem_zalloc(p->functions_count, sizeof(*b.gone));
+	b.born = mem_zalloc(p->functions_count, sizeof(*b.born));
+	find_threads(&b);
+	if (lint->threads.count > 1) {
+		/* Once without joins, for what a thread may leave running. */
+		summaries(&b);
+		find_joins(&b);
+		summaries(&b);
+		for (uint32_t t = 0; t < lint->threads.count; t++)
+			follow(&b, t);
+		parallel(&b);
+		own_arguments(lint);
+		/* Alive is asked for by instruction from here on. */
+		for (uint32_t t = 0; t < lint->threads.count; t++) {
+			struct thread *thread = &lint->threads.at[t];
+
+			if (!thread->alive)
+				continue;
+			uint64_t *by_inst = mem_zalloc(p->insts_count, sizeof(*by_inst));
+
+			for (uint32_t n = 1; n < p->blocks_count; n++) {
+				uint64_t alive = thread->alive[n], over = 0;
+
+				if (!(lint->threads.reach[p->blocks[n].function] >> t & 1))
+					continue;
+				for (uint32_t i = p->blocks[n].inst;
+				     i < p->blocks[n].inst + p->blocks[n].inst_count; i++) {
+					by_inst[i] = alive;
+					alive = after_inst(&b, i, alive, &over);
+				}
+			}
+			free(thread->alive);
+			thread->alive = by_inst;
+		}
+	}
+	vec_free(&b.creates);
+	vec_free(&b.joins);
+	free(b.site_of);
+	free(b.gone);
+	free(b.born);
+}
+
+void thread_release(struct lint *lint)
+{
+	for (uint32_t t = 0; t < lint->threads.count; t++) {
+		vec_free(&lint->threads.at[t].roots);
+		free(lint->threads.at[t].alive);
+	}
+	free(lint->threads.reach);
+}
+
+uint64_t thread_beside(const struct lint *lint, uint32_t t, uint32_t inst)
+{
+	const struct thread *thread = &lint->threads.at[t];
+	uint64_t beside = thread->parallel & ~(1ull << t);
+
+	/* Descendants only as far as they may run just now; others' are not ours. */
+	if (!thread->several)
+		beside &= ~thread->descendants | (thread->alive ? thread->alive[inst] : 0);
+	return thread->several ? beside | 1ull << t : beside;
+}
+
+const char *thread_name(struct lint *lint, uint32_t t)
+{
+	const struct program *p = &lint->program;
+	const struct thread *thread = &lint->threads.at[t];
+
+	if (lint->threads.is_library && !t)
+		return "a thread";
+	/* The C++ library's own start function says nothing; what it calls does. */
+	uint32_t root = thread->roots.at[0];
+
+	if (p->functions[root].flags & FUNCTION_LIBRARY)
+		for (uint32_t e = lint->calls.first[root]; e < lint->calls.first[root + 1]; e++)
+			if (!(p->functions[lint->calls.edges[e].callee].flags & FUNCTION_LIBRARY)) {
+				root = lint->calls.edges[e].callee;
+				break;
+			}
+	return program_text(p, p->functions[root].name);
+}

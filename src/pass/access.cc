@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What LLVM's C API has no function for; the plugin and src/lower share it.
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DebugProgramInstruction.h"
+
+extern "C" {
+unsigned shim_subprogram_flags(LLVMMetadataRef subprogram)
+{
+	return llvm::cast<llvm::DISubprogram>(llvm::unwrap(subprogram))->getFlags();
+}
+
+LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n)
+{
+	return llvm::wrap(llvm::cast<llvm::MDNode>(llvm::unwrap(node))->getOperand(n).get());
+}
+
+LLVMValueRef shim_address(LLVMDbgRecordRef assign)
+{
+	return llvm::wrap(llvm::cast<llvm::DbgVariableRecord>(llvm::unwrap(assign))->getAddress());
+}
+}

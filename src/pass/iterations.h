@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Loops whose iterations are marked as if each were a call: those that
+ * synchronise, or may. What another thread does between two iterations is meant
+ * to be possible there, so the iteration is the unit, not the loop.
+ *
+ * Planned before a function is changed; marked after everything else that needs
+ * its blocks as they were, since edges are split.
+ */
+#ifndef ATOMSAN_PASS_ITERATIONS_H
+#define ATOMSAN_PASS_ITERATIONS_H
+
+#include "pass/flow.h"
+
+struct iterations;
+
+/* NULL if no loop is to be marked. */
+struct iterations *iterations_plan(LLVMValueRef function);
+/* The frame of the innermost marked loop around a block, loaded where the builder is; NULL if there is none.
+ */
+LLVMValueRef iterations_frame(struct iterations *loops, LLVMBuilderRef builder, LLVMBasicBlockRef block);
+/* Marks, and forgets the plan. */
+void iterations_mark(struct iterations *loops, LLVMValueRef receiver);
+
+/* ---- walk.c ---- */
+
+/* Is the loop's end decided by what leads to its accesses or to what it hands to others: a walk over data? */
+bool walk_is(const struct flow *flow, unsigned loop);
+
+#endif

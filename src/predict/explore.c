@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "predict/explore.h"
+#include "predict/minimise.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A run under way. */
+struct job {
+	struct run *run;
+	uint32_t tally;
+	uint64_t seed;
+	int64_t given;
+};
+
+struct work {
+	struct explore *e;
+	struct job *jobs;
+	struct run **runs; /* of the jobs, for run_wait */
+	uint64_t started;
+	double began;
+	bool done;
+	struct err *err;
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool told_to_stop(const struct explore_setup *setup)
+{
+	return setup->stop && *setup->stop;
+}
+
+static bool budget_spent(const struct work *w)
+{
+	const struct explore_setup *setup = w->e->setup;
+
+	if (w->done || told_to_stop(setup))
+		return true;
+	if (setup->runs && w->started >= setup->runs)
+		return true;
+	if (setup->seconds > 0 && now() - w->began >= setup->seconds)
+		return true;
+	return !setup->strategy_count && w->started >= setup->schedule_count;
+}
+
+static int start_job(struct work *w, uint32_t slot)
+{
+	const struct explore_setup *setup = w->e->setup;
+	struct run_setup run = setup->run;
+	struct job *job = &w->jobs[slot];
+	uint64_t number = w->started++;
+
+	*job = (struct job){.given = -1, .seed = setup->seed + number};
+	if (number < setup->schedule_count) {
+		job->given = (int64_t)number;
+		run.strategy = "follow";
+		run.schedule = setup->schedules[number];
+		run.every = run.schedule->every;
+		run.hints = NULL;
+	} else {
+		job->tally = 1 + (uint32_t)((number - setup->schedule_count) % setup->strategy_count);
+		run.strategy = w->e->tallies[job->tally].name;
+	}
+	run.seed = job->seed;
+	run.quiet = true;
+	job->run = w->runs[slot] = run_start(&run, w->err);
+	return job->run ? 0 : -1;
+}
+
+/* ---- failures ---- */
+
+static struct explore_failure *known(struct explore *e, const struct run_result *result)
+{
+	for (uint32_t i = 0; i < e->found_count; i++)
+		if (e->found[i].verdict == result->verdict && !strcmp(e->found[i].text, result->text))
+			return &e->found[i];
+	return NULL;
+}
+
+static void note_seed(struct explore_failure *failure, const struct job *job)
+{
+	failure->seeds = mem_resize(failure->seeds, failure->seen + 1, sizeof *failure->seeds);
+	failure->seeds[failure->seen++] = job->given < 0 ? job->seed : 0;
+}
+
+/* What makes a failure the same one while its schedule is made shorter. */
+struct same {
+	struct work *w;
+	enum run_verdict verdict;
+	const char *text;
+	bool followed; /* the last run did all steps */
+};
+
+static bool fails_so(void *context, const struct schedule *candidate, struct schedule *actual)
+{
+	struct same *same = context;
+	struct explore *e = same->w->e;
+	struct run_setup setup = e->setup->run;
+	struct run_result result;
+	struct err ignored;
+	struct run *run;
+	bool fails;
+
+	if (told_to_stop(e->setup))
+		return false;
+	setup.strategy = "follow";
+	setup.schedule = candidate;
+	setup.every = candidate->every;
+	setup.hints = NULL;
+	setup.quiet = true;
+	e->extra++;
+	run = run_once(&setup, &result, &ignored);
+	if (!run)
+		return false;
+	/* Texts may name what differs between two runs of the same failure, who waits for whom above all. */
+	fails = result.verdict == same->verdict &&
+		(result.verdict == RUN_DEADLOCK || !strcmp(result.text, same->text));
+	same->followed = result.followed;
+	if (fails && actual)
+		run_steps(result.report, actual);
+	run_free(run);
+	return fails;
+}
+
+static void make_schedule(struct work *w, struct explore_failure *failure, const struct run_result *result)
+{
+	const struct explore_setup *setup = w->e->setup;
+	struct schedule *s = schedule_copy(setup->header);
+	struct same same = {w, failure->verdict, failure->text, false};
+
+	schedule_clear(s);
+	s->every = failure->given < 0 ? setup->run.every : setup->schedules[failure->given]->every;
+	s->end = SCHEDULE_SERIAL;
+	s->seed = failure->given < 0 ? failure->seed : 0;
+	free(s->strategy);
+	s->strategy = mem_text(failure->strategy);
+	free(s->verdict);
+	s->verdict = mem_textf("%s: %s", run_verdict_text(failure->verdict), failure->text);
+	run_steps(result->report, s);
+	failure->steps_before = s->step_count;
+	failure->schedule = s;
+	if (setup->minimise_runs) {
+		failure->schedule =
+			minimise(s, fails_so, &same, setup->minimise_runs, &failure->minimise_runs);
+		schedule_free(s);
+	}
+	failure->again = fails_so(&same, failure->schedule, NULL) && same.followed;
+}
+
+static void failed(struct work *w, const struct job *job, const struct run_result *result)
+{
+	struct explore *e = w->e;
+	struct explore_failure *failure = known(e, result);
+
+	e->failures++;
+	e->tallies[job->tally].failures++;
+	if (job->given >= 0)
+		e->given_failed[job->given] = true;
+	if (failure) {
+		note_seed(failure, job);
+		return;
+	}
+	e->found = mem_resize(e->found, e->found_count + 1, sizeof *e->found);
+	failure = &e->found[e->found_count++];
+	*failure = (struct explore_failure){.verdict = result->verdict,
+					    .text = mem_text(result->text),
+					    .strategy = e->tallies[job->tally].name,
+					    .seed = job->seed,
+					    .given = job->given};
+	note_seed(failure, job);
+	make_schedule(w, failure, result);
+	if (e->setup->stop_at_first)
+		w->done = true;
+}
+
+static int end_job(struct work *w, uint32_t slot)
+{
+	struct explore *e = w->e;
+	struct job job = w->jobs[slot];
+	struct run_result result;
+
+	w->runs[slot] = w->jobs[slot].run = NULL;
+	if (run_judge(job.run, &result, w->err) < 0) {
+		run_free(job.run);
+		return -1;
+	}
+	e->runs++;
+	e->tallies[job.tally].runs++;
+	e->events += result.report->events;
+	e->switches += result.report->switches;
+	if (job.given >= 0)
+		e->given_followed[job.given] = result.followed;
+	if (!result.followed) {
+		e->not_followed++;
+		e->tallies[job.tally].not_followed++;
+	}
+	if (run_failed(result.verdict))
+		failed(w, &job, &result);
+	else
+		e->passed++;
+	run_free(job.run);
+	e->seconds = now() - w->began;
+	if (e->setup->progress)
+		e->setup->progress(e, e->setup->context);
+	return 0;
+}
+
+static int work(struct work *w)
+{
+	const struct explore_setup *setup = w->e->setup;
+	uint32_t under_way = 0;
+
+	for (;;) {
+		int ended;
+
+		for (uint32_t i = 0; i < setup->jobs && !budget_spent(w); i++)
+			if (!w->runs[i]) {
+				if (start_job(w, i) < 0)
+					return -1;
+				under_way++;
+			}
+		if (!under_way || w->done || told_to_stop(setup))
+			return 0;
+		ended = run_wait(w->runs, setup->jobs, -1);
+		if (ended < 0)
+			continue;
+		under_way--;
+		if (end_job(w, (uint32_t)ended) < 0)
+			return -1;
+	}
+}
+
+struct explore *explore(const struct explore_setup *setup, struct err *err)
+{
+	struct explore *e = mem_zalloc(1, sizeof *e);
+	struct work w = {.e = e, .began = now(), .err = err};
+	int result;
+
+	e->setup = setup;
+	e->tally_count = setup->strategy_count + 1;
+	e->tallies = mem_zalloc(e->tally_count, sizeof *e->tallies);
+	e->tallies[0].name = "schedules";
+	for (uint32_t i = 0; i < setup->strategy_count; i++)
+		e->tallies[i + 1].name = setup->strategies[i];
+	e->given_followed = mem_zalloc(setup->schedule_count + 1, sizeof *e->given_followed);
+	e->given_failed = mem_zalloc(setup->schedule_count + 1, sizeof *e->given_failed);
+	w.jobs = mem_zalloc(setup->jobs, sizeof *w.jobs);
+	w.runs = mem_zalloc(setup->jobs, sizeof *w.runs);
+	result = work(&w);
+	for (uint32_t i = 0; i < setup->jobs; i++)
+		run_free(w.runs[i]);
+	free(w.jobs);
+	free(w.runs);
+	e->seconds = now() - w.began;
+	if (!result)
+		return e;
+	explore_free(e);
+	return NULL;
+}
+
+void explore_free(struct explore *e)
+{
+	if (!e)
+		return;
+	for (uint32_t i = 0; i < e->found_count; i++) {
+		free(e->found[i].text);
+		free(e->found[i].seeds);
+		schedule_free(e->found[i].schedule);
+	}
+	free(e->found);
+	free(e->tallies);
+	free(e->given_followed);
+	free(e->given_failed);
+	free(e);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Many runs of one program, in search of those that fail: first through the
+ * schedules that are given (predicted ones, say), then under random strategies,
+ * until the budget is spent. Failures that look the same are one; its first run
+ * is made into a schedule, as short as can be, that fails again.
+ *
+ * Every run is decided by its strategy and its seed, which is the first seed
+ * plus the number of the run, so the same call does the same again, however
+ * many runs are under way at a time.
+ */
+#ifndef ATOMSAN_PREDICT_EXPLORE_H
+#define ATOMSAN_PREDICT_EXPLORE_H
+
+#include "predict/run.h"
+
+struct explore;
+
+struct explore_setup {
+	struct run_setup run;          /* all but strategy, seed and schedule */
+	const struct schedule *header; /* program, arguments, build: of the schedules that are made */
+	char *const *strategies;       /* taken in turn */
+	uint32_t strategy_count;
+	uint64_t seed;
+	uint64_t runs;  /* 0: as many as there is time for */
+	double seconds; /* 0: as long as it takes */
+	uint32_t jobs;  /* runs under way at a time */
+	bool stop_at_first;
+	struct schedule **schedules; /* to be tried first */
+	uint32_t schedule_count;
+	uint32_t minimise_runs; /* for each failure; 0: its schedule is left as it was */
+	void (*progress)(const struct explore *explore, void *context); /* after every run; NULL */
+	void *context;
+	const volatile int *stop; /* not 0: come to an end; NULL */
+};
+
+struct explore_tally {
+	const char *name; /* "schedules", or the strategy */
+	uint64_t runs, failures, not_followed;
+};
+
+struct explore_failure {
+	enum run_verdict verdict;
+	char *text;
+	const char *strategy; /* name of the tally */
+	uint64_t seed;        /* of the first run that failed so */
+	int64_t given;        /* number of the given schedule; -1: a strategy's run */
+	uint64_t seen;        /* runs that failed so */
+	uint64_t *seeds;      /* of all of them, in the order in which they ended; 0 for given schedules */
+	struct schedule *schedule;
+	uint32_t steps_before; /* of the schedule as it was */
+	uint32_t minimise_runs;
+	bool again; /* the schedule was followed and failed in the same way */
+};
+
+struct explore {
+	const struct explore_setup *setup;
+	uint64_t runs, failures, passed, not_followed;
+	uint64_t extra; /* runs beyond the budget, to make schedules shorter */
+	uint64_t events, switches;
+	double seconds;
+	bool *given_followed, *given_failed; /* by given schedule */
+	struct explore_tally *tallies;       /* [0] is of the given schedules */
+	uint32_t tally_count;
+	struct explore_failure *found;
+	uint32_t found_count;
+};
+
+/* NULL with err set where no run says anything about the program. */
+struct explore *explore(const struct explore_setup *setup, struct err *err);
+void explore_free(struct explore *explore);
+
+#endif

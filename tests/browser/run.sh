@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# run.sh ATOMSAN SAMPLES OUTPUT: HTML reports in a real Chromium; screenshots go to OUTPUT. The report of a real
+# finding is made first: the bank of the examples is built, recorded and checked.
+# Nothing is downloaded here: scripts/install-browser does that, once.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+atomsan=$(realpath "$1")
+samples=$(realpath "$2")
+mkdir -p "$3"
+output=$(realpath "$3")
+for program in chromium node; do
+	if ! command -v "$program" >/dev/null; then
+		echo "$program is not installed; scripts/install-browser installs what the browser tests need"
+		exit 77
+	fi
+done
+if ! [ -d "${ATOMSAN_NODE_MODULES:=$here/node_modules}/playwright-core" ]; then
+	echo "playwright-core is not installed; scripts/install-browser installs what the browser tests need"
+	exit 77
+fi
+export ATOMSAN_NODE_MODULES
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$here/../.."
+export ATOMSAN_DB="$folder/findings.db"
+
+"$atomsan" cc -g -O2 examples/bank.c -o "$folder/bank" -pthread
+# Which run loses money is up to the machine; most do.
+tries=0
+until "$atomsan" record -o "$folder/bank.atr" -- "$folder/bank" 2000 >/dev/null &&
+	! "$atomsan" check "$folder/bank.atr" >"$folder/found"; do
+	tries=$((tries + 1))
+	[ $tries -lt 10 ] || { echo "the bank lost nothing in 10 runs"; exit 1; }
+done
+grep -q '^SUMMARY: atomsan: 1 finding' "$folder/found" || { cat "$folder/found"; exit 1; }
+"$atomsan" report -o "$folder/bank.html"
+for sample in all hostile 5000; do
+	"$samples" json "$sample" >"$folder/$sample.json"
+	"$atomsan" report -o "$folder/$sample.html" "$folder/$sample.json"
+done
+node "$here/report.mjs" "$folder" "$output"

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Loops of all shapes; run.py says what the comments mean. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+long seen;
+static jmp_buf home;
+struct node {
+	struct node *next;
+	long value;
+};
+static struct node nodes[3] = {{&nodes[1], 0}, {&nodes[2], 1}, {NULL, 2}};
+
+void step(void)
+{
+	pthread_mutex_lock(&lock);
+	seen++; //@ ... step
+	pthread_mutex_unlock(&lock);
+}
+
+void hand_over(long n)
+{
+	pthread_mutex_lock(&lock);
+	seen += n; //@ ... hand_over
+	pthread_mutex_unlock(&lock);
+}
+
+void plain_for(int n)
+{
+	for (int i = 0; i < n; i++) { //# a
+		seen++; //@ main plain_for a *
+		step();
+		seen++; //@ main plain_for a *
+	}
+	seen++; //@ main plain_for
+}
+
+void never(int n)
+{
+	for (int i = 0; i < n; i++) {
+		step();
+		seen++;
+	}
+}
+
+void quiet(int n)
+{
+	for (int i = 0; i < n; i++)
+		seen++; //@ main quiet
+}
+
+void plain_while(int n)
+{
+	while (n-- > 0) { //# b
+		if (n == 1)
+			continue;
+		step();
+		seen++; //@ main plain_while b *
+	}
+	seen++; //@ main plain_while
+}
+
+void plain_do(int n)
+{
+	do { //# c
+		step();
+		seen++; //@ main plain_do c *
+	} while (--n);
+	seen++; //@ main plain_do
+}
+
+int early_return(int n)
+{
+	for (;;) { //# d
+		step();
+		if (!--n) {
+			seen++; //@ main early_return d
+			return 1;
+		}
+		seen++; //@ main early_return d *
+	}
+}
+
+void early_break(int n)
+{
+	for (int i = 0;; i++) { //# e
+		step();
+		if (i == n) {
+			seen++; //@ main early_break e
+			step();
+			seen++; //@ main early_break e
+			break;
+		}
+	}
+	seen++; //@ main early_break
+}
+
+void nested(int n)
+{
+	for (int i = 0; i < n; i++) { //# f
+		seen++; //@ main nested f *
+		for (int k = 0; k < n; k++) { //# g
+			step();
+			seen++; //@ main nested f g *
+			if (k == 1)
+				break;
+			if (i == 2) {
+				seen++; //@ main nested f g
+				goto out;
+			}
+		}
+		seen++; //@ main nested f *
+	}
+out:
+	seen++; //@ main nested
+}
+
+int nested_return(int n)
+{
+	while (n > 0) { //# h
+		n--;
+		do { //# i
+			step();
+			seen++; //@ main nested_return h i *
+			if (n == 1) {
+				seen++; //@ main nested_return h i
+				return n;
+			}
+		} while (n > 10);
+	}
+	return 0;
+}
+
+void gotos(int n)
+{
+again: //# j
+	step();
+	seen++; //@ main gotos j *
+	if (--n)
+		goto again;
+	seen++; //@ main gotos
+}
+
+void switches(int n)
+{
+	while (n >= 0) { //# k
+		switch (n--) {
+		case 3:
+		case 2:
+			step();
+			seen++; //@ main switches k *
+			break;
+		case 1:
+			continue;
+		default:
+			seen++; //@ main switches k
+			goto done;
+		}
+		seen++; //@ main switches k *
+	}
+done:
+	seen++; //@ main switches
+}
+
+void loop_in_a_way_out(int n)
+{
+	for (;;) { //# l
+		step();
+		if (n) {
+			for (int i = 0; i < 2; i++) { //# m
+				step();
+				seen++; //@ main loop_in_a_way_out l m *
+			}
+			seen++; //@ main loop_in_a_way_out l
+			break;
+		}
+	}
+	seen++; //@ main loop_in_a_way_out
+}
+
+static void jump(int n)
+{
+	for (int i = 0; i < 3; i++) { //# n
+		step();
+		seen++; //@ ... jump n *
+		if (i == n)
+			longjmp(home, 1);
+	}
+}
+
+void jump_out(int n)
+{
+	if (setjmp(home)) {
+		seen++; //@ main jump_out
+		return;
+	}
+	for (;;) { //# o
+		step();
+		jump(n);
+	}
+}
+
+void jump_inside(int n)
+{
+	volatile int i = 0;
+
+	for (; i < n; i++) { //# p
+		seen++; //@ main jump_inside p *
+		if (!setjmp(home))
+			jump(1);
+		seen++; //@ main jump_inside p *
+	}
+	seen++; //@ main jump_inside
+}
+
+void walk_list(struct node *first)
+{
+	for (struct node *p = first; p; p = p->next) { //# q walk
+		hand_over(p->value);
+		seen++; //@ main walk_list q *
+	}
+}
+
+void walk_array(int n)
+{
+	for (int i = 0; i < n; i++) { //# r walk
+		nodes[i].value++;
+		step();
+		seen++; //@ main walk_array r *
+	}
+}
+
+void walk_calls(int n)
+{
+	for (int i = 0; i < n; i++) { //# s walk
+		hand_over(i);
+		seen++; //@ main walk_calls s *
+	}
+}
+
+static void inlined(int n)
+{
+	while (n--) { //# t
+		step();
+		seen++; //@ main inlined_twice inlined t *
+	}
+}
+
+void inlined_twice(int n)
+{
+	inlined(n);
+	seen++; //@ main inlined_twice
+	inlined(n);
+	seen++; //@ main inlined_twice
+}
+
+void through_pointer(void (*f)(void), int n)
+{
+	while (n--) { //# u
+		f();
+		seen++; //@ main through_pointer u *
+	}
+}
+
+void harmless(int n)
+{
+	char *text = NULL;
+
+	while (n--) {
+		free(text);
+		text = malloc(16);
+		snprintf(text, 16, "%d", n);
+		seen += atoi(text); //@ main harmless
+	}
+	free(text);
+}
+
+static void *thread(void *argument)
+{
+	for (int i = 0; i < 3; i++) { //# v
+		step();
+		seen++; //@ thread v *
+	}
+	seen++; //@ thread
+	return argument;
+}
+
+int main(void)
+{
+	pthread_t one;
+
+	plain_for(3);
+	never(0);
+	quiet(3);
+	plain_while(3);
+	plain_do(3);
+	early_return(3);
+	early_break(3);
+	nested(4);
+	nested_return(5);
+	gotos(3);
+	switches(3);
+	loop_in_a_way_out(1);
+	jump_out(1);
+	jump_inside(2);
+	walk_list(nodes);
+	walk_array(3);
+	walk_calls(3);
+	inlined_twice(2);
+	through_pointer(step, 3);
+	harmless(3);
+	for (int i = 0; i < 2; i++) { //# w
+		step();
+		seen++; //@ main w *
+		pthread_create(&one, NULL, thread, NULL);
+		pthread_join(one, NULL);
+		seen++; //@ main w *
+	}
+	seen++; //@ main
+	return 0;
+}

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""run.py ATOMSAN SOURCES TEST: explore and replay on programs that are right, and on programs that are not.
+
+Every choice comes from seeds, so the tests do the same every time.
+"""
+import glob
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ATOMSAN = os.path.abspath(sys.argv[1])
+SOURCES = pathlib.Path(sys.argv[2]).absolute()
+STRATEGIES = ["random", "pct", "pos", "surw"]
+RIGHT = ["queue.c", "phases.c", "polling.c", "timed.c", "c11.c", "cxx.cc", "forks.c", "handler.c", "cancels.c", "kernel.c"]
+# What the program does wrong, and the runs that each strategy may need to find it.
+WRONG = {
+    "lost.c": ("wrong exit status", 50),
+    "torn.c": ("assertion", 100),
+    "cycle.c": ("wrong exit status", 400),
+    "race.c": ("wrong exit status", 200),
+    "atomics.c": ("wrong exit status", 200),
+    "upgrade.c": ("crash", 100),
+    "crash.c": ("crash", 200),
+    "deadlock.c": ("deadlock", 200),
+}
+
+
+def run(*command, **options):
+    options.setdefault("timeout", 120)
+    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, **options)
+
+
+def expect(condition, *what):
+    if not condition:
+        sys.exit("wrong: " + " ".join(str(word) for word in what))
+
+
+def build(name, to=None, *flags):
+    program = os.path.abspath(to or pathlib.Path(name).stem)
+    compiler = "c++" if name.endswith(".cc") else "cc"
+    done = run(ATOMSAN, compiler, "-g", "-O1", "-pthread", *flags, SOURCES / name, "-o", program)
+    expect(done.returncode == 0, done.stderr)
+    return program
+
+
+def explore(program, *options, arguments=()):
+    done = run(ATOMSAN, "explore", "--json", "--no-store", "-o", "schedules", *options, "--", program, *arguments)
+    expect(done.returncode in (0, 66), done.returncode, done.stdout, done.stderr)
+    result = json.loads(done.stdout)
+    result["status"] = done.returncode
+    return result
+
+
+def count(result, name):
+    counts = result["counts"]
+    return counts[name] if isinstance(counts, dict) else {c["name"]: c["value"] for c in counts}[name]
+
+
+def replay(schedule, program, *options, arguments=()):
+    done = run(ATOMSAN, "replay", "--json", *options, schedule, "--", program, *arguments)
+    expect(done.stdout, done.stderr)
+    result = json.loads(done.stdout)
+    result["status"] = done.returncode
+    return result
+
+
+def schedule(path, *steps, end="serial"):
+    lines = ["atomsan schedule 1", "events every"] + ["run " + step for step in steps] + ["then " + end, ""]
+    pathlib.Path(path).write_text("\n".join(lines))
+    return path
+
+
+def test_right():
+    """No strategy makes a right program fail, and none hangs."""
+    for name in RIGHT:
+        result = explore(build(name), "--seed=1", "--budget=40", "--timeout=30")
+        expect(result["status"] == 0 and count(result, "failures") == 0, name, result)
+        expect(count(result, "runs") == 40, name, "was not run 40 times")
+
+
+def test_wrong():
+    """Every strategy finds every bug; its schedule fails again, 100 times of 100, in the same interleaving."""
+    for name, (verdict, budget) in WRONG.items():
+        program = build(name)
+        for strategy in STRATEGIES:
+            shutil.rmtree("schedules", ignore_errors=True)
+            result = explore(program, "--seed=1", f"--budget={budget}", f"--strategy={strategy}", "--stop-at-first", "--no-predict",
+                             "--timeout=30")
+            expect(result["status"] == 66, f"{strategy} does not find the bug in {name}: {result['counts']}")
+            finding = result["findings"][0]
+            expect(finding["state"] == "reproduced", name, finding["state"])
+            expect(os.path.dirname(finding["schedule"]) == os.path.abspath("schedules"), finding["schedule"])
+            again = replay(finding["schedule"], program, "--times=100" if strategy == "random" else "--times=3")
+            runs = len(again["runs"])
+            expect(again["status"] == 66, name, strategy, again["status"])
+            expect({r["verdict"] for r in again["runs"]} == {verdict}, name, strategy, again["runs"][0])
+            expect(again["counts"] == {"runs": runs, "failed": runs, "not_followed": 0, "same_interleaving": runs},
+                   name, strategy, again["counts"])
+            steps = [line for line in open(finding["schedule"]) if line.startswith("run ")]
+            expect(len(steps) <= 6, f"{name}: {len(steps)} steps are not few: {steps}")
+
+
+def test_seed():
+    """The same seed does the same, whatever the number of runs at a time; another seed does something else."""
+    program = build("lost.c")
+    found = []
+    for seed, jobs in ((5, 1), (5, 2), (6, 1)):
+        shutil.rmtree("schedules", ignore_errors=True)
+        result = explore(program, f"--seed={seed}", f"--jobs={jobs}", "--budget=24", "--no-minimise", "--no-predict")
+        found.append((count(result, "failures"), count(result, "switches"), count(result, "events")))
+    expect(found[0] == found[1], found)
+    expect(found[0] != found[2], found)
+
+
+def test_first():
+    """Bugs between locked accesses are found with fewer events, too."""
+    for name in ("lost.c", "torn.c", "deadlock.c"):
+        result = explore(build(name), "--seed=1", "--budget=200", "--events=first", "--stop-at-first", "--no-predict")
+        expect(result["status"] == 66, name, result["counts"])
+        text = open(result["findings"][0]["schedule"]).read()
+        expect("\nevents first\n" in text, text)
+        again = replay(result["findings"][0]["schedule"], os.path.abspath(pathlib.Path(name).stem), "--times=20")
+        expect(again["counts"]["failed"] == 20 == again["counts"]["same_interleaving"], name, again["counts"])
+
+
+def test_given():
+    """Schedules that are given are tried first; what cannot be followed is said."""
+    program = build("lost.c")
+    os.mkdir("given")
+    schedule("given/a.schedule", "T0 2", "T1 999")
+    schedule("given/b.schedule", "T0 2", "T1 3", "T2 12")
+    result = explore(program, "--seed=1", "--budget=2", "--schedules=given", "--no-predict", "--strategy=serial")
+    expect(count(result, "runs-schedules") == 2 and count(result, "failures-schedules") == 1, result["counts"])
+    expect(count(result, "not-followed") == 1, result["counts"])
+    lost = replay("given/a.schedule", program)
+    expect(lost["status"] == 1 and lost["runs"][0]["verdict"] == "schedule not followed", lost)
+    expect("wants event 999 of T1, which ended after" in lost["runs"][0]["lost"], lost["runs"][0]["lost"])
+    schedule("never.schedule", "T7 3")
+    lost = replay("never.schedule", program)["runs"][0]["lost"]
+    expect("T7, which did not exist" in lost, lost)
+    schedule("held.schedule", "T0 2", "T1 1", "T2 1")
+    lost = replay("held.schedule", program)["runs"][0]["lost"]
+    expect("T2 had done 0 of 1 events and waited for a mutex in increment" in lost, lost)
+
+
+def test_free():
+    """After 'then free' all threads run; threads that wait when they are freed wait on."""
+    program = build("lost.c")
+    result = replay(schedule("free.schedule", "T0 2", "T1 3", "T2 12", end="free"), program, "--times=20")
+    expect(result["counts"]["failed"] == 20, result["counts"])
+    program = build("queue.c")
+    for events in (3, 5, 9, 20, 31):
+        result = replay(schedule("free.schedule", "T0 4", f"T2 {events}", f"T4 {events}", f"T1 {events}", end="free"),
+                        program, "--times=5")
+        expect({r["verdict"] for r in result["runs"]} <= {"passed", "schedule not followed"}, result["runs"])
+    program = build("phases.c")
+    result = replay(schedule("free.schedule", "T0 6", "T1 5", "T2 5", end="free"), program, "--times=5")
+    expect({r["verdict"] for r in result["runs"]} <= {"passed", "schedule not followed"}, result["runs"])
+    program = build("deadlock.c")
+    result = replay(schedule("free.schedule", "T0 2", "T1 1", "T2 1", end="free"), program, "--timeout=2")
+    expect(result["runs"][0]["verdict"] == "deadlock", result)
+
+
+def test_verdicts():
+    """What a run is judged by."""
+    program = build("torn.c")
+    assertion = schedule("a.schedule", "T0 2", "T1 3", "T2 7")
+    expect(replay(assertion, program)["runs"][0]["verdict"] == "assertion", replay(assertion, program))
+    expect("low == high" in replay(assertion, program)["runs"][0]["text"], replay(assertion, program))
+    program = build("crash.c")
+    found = explore(program, "--seed=1", "--budget=200", "--stop-at-first")["findings"][0]
+    crash = replay(found["schedule"], program)["runs"][0]
+    expect(crash["verdict"] == "crash" and "signal 11" in crash["text"] and "in use" in crash["stack"], crash)
+    program = build("lost.c")
+    serial = schedule("s.schedule")
+    expect(replay(serial, program)["runs"][0]["verdict"] == "passed", replay(serial, program))
+    expect(replay(serial, program, "--expect-status=3")["runs"][0]["verdict"] == "wrong exit status", "status")
+    echo = pathlib.Path("echo.c")
+    echo.write_text('#include <stdio.h>\nint main(void) { puts("out"); return 0; }\n')
+    expect(run(ATOMSAN, "cc", echo, "-o", "echo").returncode == 0, "echo.c")
+    pathlib.Path("good").write_text("out\n")
+    pathlib.Path("bad").write_text("other\n")
+    for options, verdict in ((["--expect-stdout=good"], "passed"), (["--expect-stdout=bad"], "output differs"),
+                             (["--check=grep -q out"], "passed"), (["--check=grep -q other"], "check failed")):
+        result = replay(serial, "./echo", *options)
+        expect(result["runs"][0]["verdict"] == verdict, options, result)
+    program = build("endless.c")
+    expect(replay(serial, program, "--timeout=0.3")["runs"][0]["verdict"] == "time-out", "endless")
+    result = replay(serial, program, arguments=["x"])
+    expect(result["runs"][0]["verdict"] == "crash" and "signal 14" in result["runs"][0]["text"], result)
+    # What reads its input and the terminal is left alone.
+    shown = run(ATOMSAN, "replay", serial, "--", "./echo")
+    expect(shown.returncode == 0 and "out\n" in shown.stdout and "passed" in shown.stdout, shown)
+
+
+def test_refused():
+    """Another build, other arguments, no schedule, no program: one sentence, and status 1."""
+    program = build("lost.c")
+    result = explore(program, "--seed=1", "--budget=50", "--stop-at-first", arguments=["x"])
+    path = result["findings"][0]["schedule"]
+    other = build("lost.c", "other", "-O0")
+    pathlib.Path("damaged.scheduleule").write_text(open(path).read().replace("run T", "run X", 1))
+    pathlib.Path("cut.schedule").write_text("".join(open(path).readlines()[:-1]))
+    pathlib.Path("plain.c").write_text("int main(void) { return 0; }\n")
+    expect(run("cc", "plain.c", "-o", "plain").returncode == 0, "plain.c")
+    serial = schedule("s.schedule")
+    for words, sentence in (([path, "--", other, "x"], "another build"), ([path, "--", program, "y"], "other arguments"),
+                            (["damaged.scheduleule"], "thread's name"), (["cut.schedule"], "no line 'then'"),
+                            (["plain.c"], "is not a schedule"), (["nowhere.schedule"], "cannot be read"),
+                            ([serial], "does not say which program"), ([serial, "--", "./nowhere"], "no such program"),
+                            ([serial, "--", "./plain"], "atomsan cc"), (["--times=x", serial], "no number"),
+                            (["--tims", serial], "did you mean '--times'"), ([], "which schedule")):
+        done = run(ATOMSAN, "replay", *words)
+        expect(done.returncode == 1 and sentence in done.stderr and done.stderr.count("\n") == 1, words, done)
+    for words, sentence in ((["--budget=x", "--", program], "--budget=x"), (["--strategy=pxt", "--", program], "'pct'"),
+                            (["--", "./plain"], "atomsan cc"), (["--", "./nowhere"], "no such program"),
+                            (["--schedules=" + path, "--", other], "another build"), ([], "which program")):
+        done = run(ATOMSAN, "explore", *words)
+        expect(done.returncode == 1 and sentence in done.stderr and done.stderr.count("\n") == 1, words, done)
+    forced = run(ATOMSAN, "replay", "--force", "--quiet", path, "--", other, "x")
+    expect(forced.returncode in (0, 1, 66) and forced.stdout, forced)
+
+
+def alive(name):
+    found = []
+    for path in glob.glob("/proc/[0-9]*/exe"):
+        try:
+            if os.readlink(path).startswith(name):
+                found.append(path)
+        except OSError:
+            pass
+    return found
+
+
+def wait_until(condition):
+    for _ in range(1000):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_leftovers():
+    """Nothing stays behind: no process, no file."""
+    os.mkdir("temporary")
+    environment = dict(os.environ, TMPDIR=os.path.abspath("temporary"))
+    program = build("forks.c", "forks-" + str(os.getpid()))
+    for end in ([], ["--timeout=0.2"]):
+        run(ATOMSAN, "explore", "--budget=6", "--no-store", *end, "--", program, "stay", env=environment)
+        expect(wait_until(lambda: not alive(program)), "left running:", alive(program))
+    program = build("endless.c", "endless-" + str(os.getpid()))
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        serial = schedule("s.schedule")
+        for words in (["replay", serial], ["explore", "--no-store"]):
+            tool = subprocess.Popen([ATOMSAN, *words, "--", program], env=environment, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+            expect(wait_until(lambda: alive(program)), "never started")
+            tool.send_signal(number)
+            expect(tool.wait(timeout=60) == -number, words, "did not die of the signal", tool.returncode)
+            expect(wait_until(lambda: not alive(program)), words, "left running:", alive(program))
+    expect(not os.listdir("temporary"), os.listdir("temporary"))
+
+
+def test_gdb():
+    """The debugger stops where the schedule ends."""
+    if not shutil.which("gdb"):
+        sys.exit(77)
+    program = build("lost.c")
+    path = schedule("g.schedule", "T0 2", "T1 3", "T2 12")
+    done = run(ATOMSAN, "replay", "--gdb", path, "--", program, input="bt\nkill\nquit\n")
+    expect("__atomsan_schedule_end" in done.stdout and "increment" in done.stdout, done.stdout, done.stderr)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    try:
+        globals()["test_" + sys.argv[3]]()
+    finally:
+        os.chdir("/")
