@@ -206,6 +206,7 @@ static void add_counts(struct foretold *f)
 	finding_add_count(list, "threads", s->threads);
 	finding_add_count(list, "entities", s->variables);
 	finding_add_count(list, "shared entities", s->shared);
+	finding_add_count(list, "contended entities", s->contended);
 	finding_add_count(list, "locks", s->locks);
 	finding_add_count(list, "context switches", (double)s->switches);
 	finding_add_count(list, "predicted", (double)s->predicted);
@@ -247,6 +248,7 @@ int foretell(struct trace *trace, const struct foretell_options *options, struct
 	add_blind_spots(trace, list);
 	predict_init(&f.predict, &f.history, &options->predict);
 	predict_run(&f.predict);
+	stats->contended = f.predict.contend.count;
 	f.named = (struct named){.trace = trace, .predict = &f.predict, .list = list};
 	put_in_order(&f);
 	result = tell(&f, err);

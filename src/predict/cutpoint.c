@@ -284,7 +284,7 @@ static void access_variable(struct collect *c, uint32_t variable, uint32_t event
 	const struct history_event *e = &h->events[event];
 	const struct history_variable *v = &h->variables[variable];
 
-	if (v->kept) {
+	if (c->p->contend.variables[variable]) {
 		note_single(c, variable, event);
 		if (e->unit) {
 			struct slot *s = slot_of(c, e->thread, variable);

@@ -80,7 +80,8 @@ uint32_t history_variable(struct history *h)
 								    .parent = HISTORY_NONE,
 								    .child = HISTORY_NONE,
 								    .sibling = HISTORY_NONE,
-								    .set = HISTORY_NONE};
+								    .set = HISTORY_NONE,
+								    .block = HISTORY_NONE};
 	return h->variable_count++;
 }
 
@@ -93,6 +94,7 @@ uint32_t history_variable_split(struct history *h, uint32_t variable)
 	v->shared = old->shared;
 	v->written = old->written;
 	v->set = old->set;
+	v->block = old->block;
 	v->parent = variable;
 	v->since = h->count;
 	v->sibling = old->child;
@@ -160,6 +162,15 @@ uint32_t history_add(struct history *h, struct history_event event)
 		if (event.object >= h->condition_count)
 			h->condition_count = event.object + 1;
 		break;
+	case HISTORY_ALLOC:
+		if (event.object >= h->block_count)
+			h->block_count = event.object + 1;
+		break;
+	case HISTORY_RELEASE:
+	case HISTORY_ACQUIRE:
+		if (event.object >= h->atomic_count)
+			h->atomic_count = event.object + 1;
+		break;
 	case HISTORY_ONCE_END:
 	case HISTORY_ONCE_SEEN:
 		if (event.object >= h->once_count)
@@ -223,12 +234,15 @@ static void semaphores_as_locks(struct history *h)
 
 void history_finish(struct history *h)
 {
-	uint8_t *kept = mem_zalloc(h->variable_count + 1ull, 1);
+	uint8_t *kept = mem_zalloc(h->variable_count + 1ull, 1),
+		*blocks = mem_zalloc(h->block_count + 1ull, 1);
 	uint32_t to = 0, split = 0;
 
 	for (uint32_t v = 0; v < h->variable_count; v++) {
 		kept[v] = keep(h, v);
 		h->shared_variables += h->variables[v].kept;
+		if (kept[v] && h->variables[v].block != HISTORY_NONE)
+			blocks[h->variables[v].block] = 1;
 		if (h->variables[v].set != HISTORY_NONE)
 			h->variables[v].set = history_set_root(h, h->variables[v].set);
 	}
@@ -252,10 +266,13 @@ void history_finish(struct history *h)
 			if (e.unit)
 				e.unit = unit_root(h, e.unit);
 		}
+		if (e.kind == HISTORY_ALLOC && !blocks[e.object])
+			continue;
 		h->events[to++] = e;
 	}
 	h->count = to;
 	free(kept);
+	free(blocks);
 	for (uint32_t u = 1; u < h->unit_count; u++)
 		h->units[u].set = history_set_root(h, h->units[u].set);
 	semaphores_as_locks(h);

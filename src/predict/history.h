@@ -39,6 +39,11 @@ enum history_kind {
 	HISTORY_SEM_WAIT,
 	HISTORY_ONCE_END,
 	HISTORY_ONCE_SEEN,
+	/* memory; the object is a block, see variables */
+	HISTORY_ALLOC,
+	/* atomic and volatile data that belongs to no atomic set: written, read */
+	HISTORY_RELEASE,
+	HISTORY_ACQUIRE,
 	HISTORY_KINDS
 };
 
@@ -71,6 +76,7 @@ struct history_variable {
 	uint32_t child;   /* the latest variable split off this one, HISTORY_NONE: none */
 	uint32_t sibling; /* the one split off the same parent before */
 	uint32_t set;
+	uint32_t block; /* that it lies in; HISTORY_NONE: not known, or none that was allocated */
 	bool shared, written;
 	bool kept; /* several threads access it, and one writes */
 };
@@ -88,7 +94,8 @@ struct history {
 	uint32_t semaphore_count, semaphore_room;
 	uint32_t *barriers; /* threads that each takes */
 	uint32_t barrier_count, barrier_room;
-	uint32_t thread_count, lock_count, condition_count, once_count;
+	uint32_t block_count;
+	uint32_t thread_count, lock_count, condition_count, once_count, atomic_count;
 	uint64_t accesses, switches; /* before what nobody shares was dropped */
 	uint32_t shared_variables;
 	bool full; /* more events than can be numbered: the rest was left out */

@@ -2,6 +2,7 @@
 #include "predict/load.h"
 
 #include "base/map.h"
+#include "predict/blocks.h"
 #include "predict/count.h"
 
 #include <stdlib.h>
@@ -16,6 +17,10 @@ struct load {
 	const struct trace_event *event;
 	struct map locks, semaphores, conditions, barriers, onces; /* address to number, plus one */
 	uint32_t lock_count, condition_count, once_count;
+	struct map atomics; /* address to number, plus one */
+	uint32_t atomic_count;
+	struct blocks blocks;
+	bool told;     /* the model handed on an access of the current event */
 	uint64_t time; /* of the current event */
 	uint64_t number;
 	/* Names. */
@@ -114,10 +119,15 @@ static void access_location(struct load *l, uint32_t unit, const struct model_un
 	/* An update is two events to a schedule: when it has only read, it has done one less. */
 	bool update = access->op == MODEL_UPDATE && l->event->kind == TRACE_ACCESS;
 
+	l->told = true;
 	if (l->seen) {
 		show(l, unit, alone, location, access, write);
 		return;
 	}
+	struct history_variable *v = &l->h->variables[location];
+
+	if (v->thread == HISTORY_NONE && v->block == HISTORY_NONE)
+		v->block = blocks_find(&l->blocks, access->address);
 	l->number -= update && !write;
 	add(l, write ? HISTORY_WRITE : HISTORY_READ, location, unit, access->site, update && write);
 	l->number += update && !write;
@@ -182,6 +192,13 @@ static uint32_t barrier(struct load *l, uint64_t address, bool fresh, uint64_t t
 static void lock(struct load *l, enum history_kind kind, uint64_t address)
 {
 	add(l, kind, object(&l->locks, &l->lock_count, address), 0, l->event->site, false);
+}
+
+/* What belongs to no atomic set may still be how threads talk to each other. */
+static void atomic(struct load *l, uint64_t address, bool write)
+{
+	add(l, write ? HISTORY_RELEASE : HISTORY_ACQUIRE, object(&l->atomics, &l->atomic_count, address), 0,
+	    l->event->site, false);
 }
 
 static void thread_event(struct load *l, enum history_kind kind)
@@ -258,6 +275,18 @@ static void operation(void *user, const struct trace_event *e, uint64_t time)
 		/* Nobody saw it made: what it had at first is not known, and nobody waits in vain. */
 		add(l, HISTORY_SEM_WAIT, semaphore(l, at, false, UINT32_MAX / 4), 0, e->site, false);
 		break;
+	case TRACE_OP_ALLOC:
+		add(l, HISTORY_ALLOC, blocks_add(&l->blocks, at, e->value), 0, e->site, false);
+		break;
+	case TRACE_OP_FREE:
+		blocks_remove(&l->blocks, at);
+		break;
+	case TRACE_OP_ATOMIC_LOAD:
+	case TRACE_OP_ATOMIC_FAILED:
+	case TRACE_OP_ATOMIC_STORE:
+	case TRACE_OP_ATOMIC_RMW:
+		atomic(l, at, e->op == TRACE_OP_ATOMIC_STORE || e->op == TRACE_OP_ATOMIC_RMW);
+		break;
 	case TRACE_OP_ONCE_END:
 	case TRACE_OP_ONCE_SEEN:
 		add(l, e->op == TRACE_OP_ONCE_END ? HISTORY_ONCE_END : HISTORY_ONCE_SEEN,
@@ -299,6 +328,8 @@ static void load_release(struct load *l)
 	map_release(&l->conditions);
 	map_release(&l->barriers);
 	map_release(&l->onces);
+	map_release(&l->atomics);
+	blocks_release(&l->blocks);
 	history_release(&l->own);
 }
 
@@ -318,7 +349,11 @@ int load_history(struct trace *trace, const struct model_options *options, struc
 	while ((more = trace_next(cursor, &event)) > 0) {
 		l.time++;
 		l.number = count_event(l.count, &event);
+		l.told = false;
 		model_event(l.model, &event);
+		if (event.kind == TRACE_ACCESS && event.access != ATOMSAN_OBJECT && !l.told)
+			atomic(&l, event.address,
+			       event.access == ATOMSAN_WRITE || event.access == ATOMSAN_UPDATE);
 		if (l.time == UINT32_MAX || history->full) {
 			more = err_set(err, "%s: there are more events than prediction can number",
 				       trace->path);

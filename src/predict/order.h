@@ -13,6 +13,12 @@
  *               others, each after the wait that it ends; counted alike. (A
  *               wake without a signal is possible in theory; the run had none.)
  *   once        Who found the work done comes after who did it.
+ *   memory      Who accesses a block that another thread allocated was told
+ *               where it is. It was told by something that the other did after
+ *               allocating: a write that somebody else read, or an operation
+ *               that lets others go on (an unlock, a post, ...). The first of
+ *               these comes first, and with it what was done to the block
+ *               before: filling it in, as a rule.
  *
  * Also kept: how many tokens of each semaphore a thread has taken, which rules
  * out points that more threads would have to be at than there are tokens.
@@ -25,15 +31,16 @@
 #include "predict/vclock.h"
 
 /* Why something is impossible. The text ends the sentence "impossible because of ...". */
-#define ORDER_REASONS(X)                            \
-	X(CREATE, "creation of threads")            \
-	X(JOIN, "joining of threads")               \
-	X(BARRIER, "barriers")                      \
-	X(SEMAPHORE, "semaphores")                  \
-	X(CONDITION, "conditions")                  \
-	X(ONCE, "once-only initialisation")         \
-	X(TOKENS, "semaphores without tokens left") \
-	X(LOCKS, "locks together with the order")   \
+#define ORDER_REASONS(X)                                 \
+	X(CREATE, "creation of threads")                 \
+	X(JOIN, "joining of threads")                    \
+	X(BARRIER, "barriers")                           \
+	X(SEMAPHORE, "semaphores")                       \
+	X(CONDITION, "conditions")                       \
+	X(ONCE, "once-only initialisation")              \
+	X(MEMORY, "memory that others did not know yet") \
+	X(TOKENS, "semaphores without tokens left")      \
+	X(LOCKS, "locks together with the order")        \
 	X(SCHEDULE, "threads that others wait for")
 
 enum order_reason {

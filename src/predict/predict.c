@@ -15,6 +15,7 @@ void predict_init(struct predict *p, const struct history *history, const struct
 	p->work = options->work_limit ? options->work_limit : WORK_LIMIT;
 	locksets_build(&p->locks, history);
 	order_build(&p->order, history);
+	contend_find(&p->contend, &p->order);
 	guards_find(&p->guards, &p->locks, &p->order);
 }
 
@@ -22,6 +23,7 @@ void predict_release(struct predict *p)
 {
 	locksets_release(&p->locks);
 	order_release(&p->order);
+	contend_release(&p->contend);
 	guards_release(&p->guards);
 	free(p->predictions);
 	map_release(&p->known);

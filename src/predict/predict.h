@@ -16,6 +16,7 @@
 #ifndef ATOMSAN_PREDICT_PREDICT_H
 #define ATOMSAN_PREDICT_PREDICT_H
 
+#include "predict/contend.h"
 #include "predict/guard.h"
 #include "predict/weave.h"
 
@@ -58,6 +59,7 @@ struct predict {
 	struct predict_options options;
 	struct locksets locks;
 	struct order order;
+	struct contend contend;
 	struct guards guards;
 	struct prediction *predictions;
 	uint32_t count, room;

@@ -13,7 +13,7 @@
 
 /* Objects of all kinds as numbers: each kind has its range. */
 struct objects {
-	uint32_t lock, semaphore, condition, barrier, once, thread, count;
+	uint32_t lock, semaphore, condition, barrier, once, thread, atomic, count;
 };
 
 static struct objects number_objects(const struct history *h)
@@ -25,7 +25,8 @@ static struct objects number_objects(const struct history *h)
 	o.barrier = o.condition + h->condition_count;
 	o.once = o.barrier + h->barrier_count;
 	o.thread = o.once + h->once_count;
-	o.count = o.thread + h->thread_count;
+	o.atomic = o.thread + h->thread_count;
+	o.count = o.atomic + h->atomic_count;
 	return o;
 }
 
@@ -56,7 +57,11 @@ static uint32_t object_of(const struct objects *o, const struct history_event *e
 		return o->thread + e->object;
 	case HISTORY_START:
 	case HISTORY_END:
+	case HISTORY_ALLOC: /* depends on nobody */
 		return o->thread + e->thread;
+	case HISTORY_RELEASE:
+	case HISTORY_ACQUIRE:
+		return o->atomic + e->object;
 	default:
 		return HISTORY_NONE;
 	}

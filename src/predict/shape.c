@@ -130,7 +130,7 @@ static void note(struct collect *c, uint32_t event, uint32_t variable)
 	const struct history_event *e = &h->events[event];
 	const struct history_variable *v = &h->variables[variable];
 
-	if (v->kept) {
+	if (c->s->p->contend.variables[variable]) {
 		uint64_t key = (uint64_t)e->thread << 32 | h->units[e->unit].set;
 		uint32_t index = map_get(&c->index, key);
 

@@ -10,7 +10,7 @@
 
 #include "predict/predict.h"
 
-#define SHAPE_ACCESSES 48 /* that are kept of one unit */
+#define SHAPE_ACCESSES 32 /* that are kept of one unit */
 
 struct shape_access {
 	uint32_t event, variable;
