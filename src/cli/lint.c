@@ -8,6 +8,7 @@
 #include "cli/publish.h"
 #include "lint/print.h"
 #include "lint/result.h"
+#include "lint/section.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,8 +95,10 @@ static void *read_program(int count, char **files, size_t *size, struct err *err
 		goto out;
 	}
 	if (WIFSIGNALED(status)) {
-		err_set(err, "LLVM cannot read the bitcode of '%s'%s, it is damaged (reading it ended with %s)", files[0],
-			count > 1 ? " or of another of the files" : "", strsignal(WTERMSIG(status)));
+		err_set(err,
+			"LLVM cannot read the bitcode of '%s'%s, it is damaged (reading it ended with %s)",
+			files[0], count > 1 ? " or of another of the files" : "",
+			strsignal(WTERMSIG(status)));
 		goto out;
 	}
 	if (status) {
@@ -116,6 +119,20 @@ out:
 	return memory;
 }
 
+static int write_sections(struct lint *lint, const char *path, const char *program, struct err *err)
+{
+	FILE *out = fopen(path, "we");
+	int failed;
+
+	if (!out)
+		return err_set(err, "cannot write '%s': %s", path, strerror(errno));
+	section_write(out, lint, program);
+	failed = ferror(out);
+	if (fclose(out) || failed)
+		return err_set(err, "cannot write '%s': %s", path, strerror(errno));
+	return 0;
+}
+
 static int confidence_of(const char *text, double *confidence)
 {
 	char *end;
@@ -129,14 +146,13 @@ static int confidence_of(const char *text, double *confidence)
 static int run(int argc, char **argv)
 {
 	struct publish publish = {0};
-	const char *confidence_text = NULL, *spec = NULL;
+	const char *confidence_text = NULL, *spec = NULL, *sections = NULL;
 	int all = 0, dump = 0;
-	const struct cli_option options[] = {{"--all", NULL, &all},
-					     {"--confidence", &confidence_text, NULL},
-					     {"--spec", &spec, NULL},
-					     {"--dump", NULL, &dump},
-					     PUBLISH_OPTIONS(publish),
-					     {NULL, NULL, NULL}};
+	const struct cli_option options[] = {
+		{"--all", NULL, &all},   {"--confidence", &confidence_text, NULL},
+		{"--spec", &spec, NULL}, {"--sections", &sections, NULL},
+		{"--dump", NULL, &dump}, PUBLISH_OPTIONS(publish),
+		{NULL, NULL, NULL}};
 	int first = cli_options(&verb_lint, argc, argv, options);
 	double confidence = default_confidence;
 	struct lint lint = {0};
@@ -148,7 +164,8 @@ static int run(int argc, char **argv)
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;
 	if (first == argc)
-		return cli_failf(&verb_lint, "no file was given: name a program, libraries, object files or bitcode");
+		return cli_failf(&verb_lint,
+				 "no file was given: name a program, libraries, object files or bitcode");
 	if (confidence_of(confidence_text, &confidence))
 		return cli_failf(&verb_lint, "--confidence=%s is no number from 0 to 1", confidence_text);
 	if (all)
@@ -174,13 +191,19 @@ static int run(int argc, char **argv)
 	end_steps(shown);
 	if (dump)
 		print_program(stdout, &lint);
+	int failed = sections && write_sections(&lint, sections, argv[first], &err);
+
 	list = finding_list_new("lint");
 	list->program = finding_text(list, argv[first]);
 	result_add(&lint, &verdicts, confidence, list);
 	vec_free(&verdicts.at);
 	lint_release(&lint);
 	munmap(image, size);
-	return findings_publish(&verb_lint, list, &publish);
+	if (failed)
+		cli_fail(&verb_lint, &err);
+	int status = findings_publish(&verb_lint, list, &publish);
+
+	return failed ? CLI_FAILED : status;
 }
 
 const struct verb verb_lint = {
@@ -190,6 +213,8 @@ const struct verb verb_lint = {
 	.help = "  --confidence=N           report what is at least so sure, from 0 to 1; 0.5\n"
 		"  --all                    report everything, as --confidence=0\n"
 		"  --spec=FILE              what the sources do not say, see atomsan's spec files\n"
+		"  --sections=FILE          write atomic sections, getters, setters and what is shared, as "
+		"JSON\n"
 		"  --dump                   first print the program as the analyses see it\n" PUBLISH_HELP,
 	.run = run,
 };

@@ -13,6 +13,7 @@
 
 #include "abi/hooks.h"
 #include "base/map.h"
+#include "lint/ignore.h"
 #include "lint/lint.h"
 
 /* ---- what threads share ---- */
@@ -127,10 +128,11 @@ static bool starts(const char *text, const char *with)
 
 static bool is_primitive(const char *type)
 {
-	static const char *const types[] = {"pthread_",	     "__pthread", "mtx_t",	 "cnd_t",
-					    "std::mutex",    "std::__mutex", "std::thread", "std::recursive",
-					    "std::condition", "std::shared_mutex", "_IO_FILE", "sem_t",
-					    "std::unique_lock", "std::lock_guard", "std::__condvar"};
+	static const char *const types[] = {
+		"pthread_",         "__pthread",         "mtx_t",         "cnd_t",
+		"std::mutex",       "std::__mutex",      "std::thread",   "std::recursive",
+		"std::condition",   "std::shared_mutex", "_IO_FILE",      "sem_t",
+		"std::unique_lock", "std::lock_guard",   "std::__condvar"};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		if (starts(type, types[i]))
@@ -172,9 +174,9 @@ static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struc
 	case OBJECT_HEAP:
 	case OBJECT_LOCAL:
 		v->name = v->set = lint_text(
-			lint, mem_textf("block of %s",
-					program_text(p, p->functions[program_function_of(p, object->index)]
-								.name)));
+			lint,
+			mem_textf("block of %s",
+				  program_text(p, p->functions[program_function_of(p, object->index)].name)));
 		return true;
 	default:
 		return false;
@@ -271,8 +273,8 @@ static uint32_t base_value(const struct program *p, uint32_t value)
 		uint32_t maker = program_maker(p, value);
 		const struct program_inst *inst = &p->insts[maker];
 
-		if (!maker || (inst->op != PROGRAM_OFFSET &&
-			       (inst->op != PROGRAM_COPY || inst->operand_count != 1)))
+		if (!maker ||
+		    (inst->op != PROGRAM_OFFSET && (inst->op != PROGRAM_COPY || inst->operand_count != 1)))
 			break;
 		value = program_operand(p, inst, 0);
 	}
@@ -347,8 +349,7 @@ static bool is_fresh(struct lint *lint, uint32_t inst, uint32_t pointer, uint32_
 	if (p->functions[f].flags & FUNCTION_CONSTRUCTOR && base == p->functions[f].parameter &&
 	    p->functions[f].parameter_count)
 		return true;
-	if (!maker ||
-	    (!(known && known->kind == KNOWN_ALLOCATE) && p->insts[maker].op != PROGRAM_ALLOCA))
+	if (!maker || (!(known && known->kind == KNOWN_ALLOCATE) && p->insts[maker].op != PROGRAM_ALLOCA))
 		return false;
 	if (*last_base != base) {
 		escapes_of(lint, base, escapes);
@@ -436,6 +437,7 @@ void access_build(struct lint *lint)
 	const struct program *p = &lint->program;
 	struct accesses *a = &lint->accesses;
 	struct collect c = {.lint = lint};
+	struct ignore *ignore = ignore_new();
 
 	vec_push(&a->variables, (struct variable){.name = "", .set = ""});
 	vec_push(&a->at, (struct access){0});
@@ -447,7 +449,8 @@ void access_build(struct lint *lint)
 		if (inst->op < PROGRAM_LOAD || inst->op > PROGRAM_FILL)
 			continue;
 		f = program_function_of(p, i);
-		if (!lint->threads.reach[f] || p->functions[f].flags & FUNCTION_IGNORED)
+		if (!lint->threads.reach[f] || p->functions[f].flags & FUNCTION_IGNORED ||
+		    ignore_line(ignore, program_text(p, p->functions[f].file), inst->line))
 			continue;
 		switch ((enum program_op)inst->op) {
 		case PROGRAM_LOAD:
@@ -477,6 +480,7 @@ void access_build(struct lint *lint)
 
 		vec_push(a->at.at[i].write ? &v->writes : &v->reads, i);
 	}
+	ignore_free(ignore);
 	map_release(&c.naming.by_key);
 	map_release(&c.naming.by_node);
 	vec_free(&c.escapes);
@@ -505,12 +509,12 @@ void access_share(struct lint *lint)
 
 					if (other->fresh || other->quiet)
 						continue;
-					by = lint->threads.reach[program_function_of(&lint->program,
-										     other->inst)];
+					by = lint->threads
+						     .reach[program_function_of(&lint->program, other->inst)];
 					for (uint32_t t = 0; t < lint->threads.count && !v->shared; t++)
-						v->shared = by >> t & 1 &&
-							    context_interferes(lint, write, t, other->inst,
-									       &none);
+						v->shared =
+							by >> t & 1 && context_interferes(lint, write, t,
+											  other->inst, &none);
 				}
 			}
 		}

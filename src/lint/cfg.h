@@ -33,7 +33,7 @@ struct cfg {
 	uint32_t *pred_first, *preds;
 	uint32_t *order; /* reverse postorder of what can be reached */
 	uint32_t order_count;
-	uint32_t *number; /* place in the order, or CFG_NONE */
+	uint32_t *number;        /* place in the order, or CFG_NONE */
 	uint32_t *dominator;     /* immediate; the entry's is itself; CFG_NONE if not reached */
 	uint32_t *postdominator; /* immediate, at most `count` */
 	uint32_t *control_first;

@@ -40,8 +40,8 @@ static void add_lock(const struct lint *lint, struct lockset *set, uint32_t lock
 		return;
 	memmove(&set->locks[at + 1], &set->locks[at], (set->count - at) * sizeof(*set->locks));
 	set->locks[at] = lock;
-	set->shared = (set->shared & ((1u << at) - 1)) | (set->shared >> at << (at + 1)) |
-		      (uint32_t)shared << at;
+	set->shared =
+		(set->shared & ((1u << at) - 1)) | (set->shared >> at << (at + 1)) | (uint32_t)shared << at;
 	set->count++;
 }
 
@@ -140,8 +140,8 @@ static void execute(struct execution *x, struct job job)
 			now = context_lockset(lint, &set);
 			last_state = lint->regions.state[inst];
 		}
-		for (uint32_t a = first; a && a < lint->accesses.at.count && lint->accesses.at.at[a].inst == inst;
-		     a++)
+		for (uint32_t a = first;
+		     a && a < lint->accesses.at.count && lint->accesses.at.at[a].inst == inst; a++)
 			add_context(&lint->accesses.at.at[a], x->thread, now);
 		edges = callgraph_at(&lint->calls, inst, &count);
 		for (uint32_t e = 0; e < count; e++)

@@ -141,9 +141,9 @@ static void judge_private(struct lint *lint, struct verdicts *verdicts)
 			for (uint32_t t = 0; t < lint->threads.count && !by; t++)
 				for (uint32_t i = 0; i < x->writes.count && !by; i++)
 					if (lint->threads.reach[f] >> t & 1 &&
-					    (by = context_interferes(
-						     lint, &lint->accesses.at.at[x->writes.at[i]], t,
-						     write->inst, &none))) {
+					    (by = context_interferes(lint,
+								     &lint->accesses.at.at[x->writes.at[i]],
+								     t, write->inst, &none))) {
 						v.other = x->writes.at[i];
 						v.thread = t;
 						v.other_thread = by - 1;

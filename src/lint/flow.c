@@ -57,7 +57,7 @@ struct work {
 	uint64_t *in_loop; /* by loop: symbols that are read in it */
 	uint64_t *temporary;
 	struct vec_u32 conditions; /* that guard the access at hand, and read something again */
-	struct map known;  /* edges, and joints, that were found */
+	struct map known;          /* edges, and joints, that were found */
 	uint32_t edges, joints;
 	uint32_t *controlled_first; /* by block: where in controlled the blocks begin that it decides about */
 	struct cfg_control *controlled;
@@ -119,8 +119,8 @@ static void add_sets(struct work *w, uint64_t to, const uint64_t *from, int as)
 	uint64_t *into = slot(w, to);
 
 	for (int plane = 0; plane < PLANES; plane++)
-		w->changed |= join(into + (plane > as ? plane : as) * w->words, copy + plane * w->words,
-				   w->words);
+		w->changed |=
+			join(into + (plane > as ? plane : as) * w->words, copy + plane * w->words, w->words);
 }
 
 static void add_symbol(struct work *w, uint64_t to, uint32_t symbol, int plane)
@@ -361,8 +361,8 @@ static void spread_call(struct work *w, uint32_t i, uint32_t block)
 				add_sets(w, inst->value, of_value(w, v), CONTROL);
 		}
 	}
-	if (count || (known && known->kind != KNOWN_SAME && known->kind != KNOWN_MOVE &&
-		      known->kind != KNOWN_FILL))
+	if (count ||
+	    (known && known->kind != KNOWN_SAME && known->kind != KNOWN_MOVE && known->kind != KNOWN_FILL))
 		return;
 	/* Code that we do not see: its result, and what it may write to, depend on all it gets. */
 	for (uint32_t n = 0; n < arguments; n++) {
@@ -435,7 +435,8 @@ static void spread_inst(struct work *w, uint32_t i, uint32_t block)
 	switch ((enum program_op)inst->op) {
 	case PROGRAM_LOAD:
 	case PROGRAM_UPDATE:
-		for (; symbol && symbol <= symbols(w) && w->sources.at[symbol - 1 - w->params].via == i; symbol++)
+		for (; symbol && symbol <= symbols(w) && w->sources.at[symbol - 1 - w->params].via == i;
+		     symbol++)
 			add_symbol(w, inst->value, symbol - 1, DATA);
 		add_sets(w, inst->value, of_value(w, program_operand(p, inst, 0)), DATA);
 		with_place(w, inst->value, program_operand(p, inst, 0));
@@ -452,7 +453,8 @@ static void spread_inst(struct work *w, uint32_t i, uint32_t block)
 		if (!is_private(w, program_operand(p, inst, 0)))
 			break;
 		base = base_of(p, program_operand(p, inst, 0), &at);
-		for (; symbol && symbol <= symbols(w) && w->sources.at[symbol - 1 - w->params].via == i; symbol++)
+		for (; symbol && symbol <= symbols(w) && w->sources.at[symbol - 1 - w->params].via == i;
+		     symbol++)
 			keep_symbol(w, base, SOMEWHERE, symbol - 1, DATA);
 		keep(w, base, SOMEWHERE, program_operand(p, inst, 2));
 		with_content(w, memory_key(base, SOMEWHERE), program_operand(p, inst, 1));
@@ -637,10 +639,13 @@ static bool compares_old(struct work *w, const uint64_t *set, uint32_t inst)
 {
 	for (uint32_t s = 0; s < symbols(w); s++)
 		if (has_any(w, set, s) &&
-		    (s < w->params ? w->lint->program.values[w->lint->program.functions[w->function].parameter + s]
-						     .kind == VALUE_PARAMETER &&
-					     !pointsto_is_pointer(&w->lint->pt, w->lint->program.functions[w->function].parameter + s)
-				   : !flow_same_regions(w->lint, w->sources.at[s - w->params].via, inst)))
+		    (s < w->params
+			     ? w->lint->program.values[w->lint->program.functions[w->function].parameter + s]
+						       .kind == VALUE_PARAMETER &&
+				       !pointsto_is_pointer(
+					       &w->lint->pt,
+					       w->lint->program.functions[w->function].parameter + s)
+			     : !flow_same_regions(w->lint, w->sources.at[s - w->params].via, inst)))
 			return true;
 	return false;
 }
@@ -786,6 +791,28 @@ static bool leaves_region(struct work *w, uint32_t a, uint32_t b)
 	return !flow_same_regions(w->lint, p->blocks[w->block + w->cfg->loops[loop].header].inst, a);
 }
 
+/* Is the second surely in a region of the first? It may lie behind a wait that only some ways pass. */
+static bool stays_in_region(const struct lint *lint, uint32_t a, uint32_t b)
+{
+	const struct lock_state *x = region_state(lint, a), *y = region_state(lint, b);
+
+	for (uint32_t i = 0; i < x->held_count; i++)
+		for (uint32_t n = 0; n < y->held_count; n++) {
+			bool all = x->held[i].lock == y->held[n].lock;
+
+			for (uint32_t r = 0; all && r < y->held[n].region_count; r++) {
+				bool found = false;
+
+				for (uint32_t q = 0; q < x->held[i].region_count; q++)
+					found |= x->held[i].regions[q] == y->held[n].regions[r];
+				all = found;
+			}
+			if (all)
+				return true;
+		}
+	return false;
+}
+
 static void add_edge(struct work *w, uint32_t symbol, struct flow_use use, int plane)
 {
 	const struct flow_source *source = &w->sources.at[symbol - w->params];
@@ -798,12 +825,12 @@ static void add_edge(struct work *w, uint32_t symbol, struct flow_use use, int p
 		return;
 	edge.around = edge.again && flow_same_regions(w->lint, source->via, use.via) &&
 		      leaves_region(w, source->via, use.via);
-	/* Outside any region there is a race, or the region is a caller's; one that is never left in between is
-	 * no split. */
+	/* Outside any region there is a race, or the region is a caller's; one that is never left in between
+	 * is no split. */
 	if (!(source->region ? source->region : flow_region(w->lint, source->via)) ||
 	    !(use.region ? use.region : flow_region(w->lint, use.via)) ||
 	    (!source->region && !use.region && !edge.around &&
-	     flow_same_regions(w->lint, source->via, use.via)))
+	     stays_in_region(w->lint, source->via, use.via)))
 		return;
 	uint64_t key = ((uint64_t)symbol << 32 | use.via) * 0x9e3779b97f4a7c15ull ^ use.access;
 	uint32_t known = map_get(&w->known, key);
@@ -836,8 +863,7 @@ static void add_param_use(struct work *w, uint32_t parameter, struct flow_use us
 
 		if (u->parameter == parameter && u->use.region == use.region && u->plane == plane &&
 		    w->lint->accesses.at.at[u->use.access].variable == variable &&
-		    w->lint->accesses.at.at[u->use.access].write ==
-			    w->lint->accesses.at.at[use.access].write)
+		    w->lint->accesses.at.at[u->use.access].write == w->lint->accesses.at.at[use.access].write)
 			return;
 	}
 	if (s->uses.count < MOST_USES)
@@ -861,8 +887,8 @@ static void use_plane(struct work *w, const uint64_t *set, struct flow_use use, 
 		if (!has(set, s))
 			continue;
 		/* A use in here has its guards here; one further down brought its own. */
-		for (uint32_t i = 0; u.via == w->lint->accesses.at.at[u.access].inst && i < w->conditions.count;
-		     i++) {
+		for (uint32_t i = 0;
+		     u.via == w->lint->accesses.at.at[u.access].inst && i < w->conditions.count; i++) {
 			const uint64_t *condition = of_value(w, w->conditions.at[i]);
 
 			u.compared |= condition && has_any(w, condition, s);
@@ -1014,7 +1040,8 @@ static void add_joint(struct work *w, const uint64_t *set, uint32_t sink, bool d
 						    lint->accesses.at.at[b->access].variable)
 				continue;
 			/* Both by one call: that function's own affair. */
-			if (a->via == b->via || (!a->region && !b->region && flow_same_regions(lint, a->via, b->via)))
+			if (a->via == b->via ||
+			    (!a->region && !b->region && flow_same_regions(lint, a->via, b->via)))
 				continue;
 			/* Only what somebody writes together is missed when it is read apart. */
 			if (!view_together(w->lint, lint->accesses.at.at[a->access].variable,
@@ -1248,8 +1275,7 @@ static void analyse(struct lint *lint, struct summary *summaries, uint32_t funct
 
 void flow_build(struct lint *lint)
 {
-	struct summary *summaries =
-		mem_zalloc(lint->program.functions_count, sizeof(*summaries));
+	struct summary *summaries = mem_zalloc(lint->program.functions_count, sizeof(*summaries));
 	const struct callgraph *c = &lint->calls;
 
 	lint->flows = mem_zalloc(1, sizeof(*lint->flows));

@@ -39,8 +39,8 @@ struct flow_use {
 	/* Variables read again in the same region, on whose value the access depends as well. */
 	uint32_t guards[FLOW_GUARDS];
 	uint32_t guard_count;
-	bool compared; /* with this value, and they were equal */
-	bool acts;     /* something is read again, but whatever the outcome, something is written */
+	bool compared;     /* with this value, and they were equal */
+	bool acts;         /* something is read again, but whatever the outcome, something is written */
 	uint32_t versions; /* bit i: guard i was compared with some other value from outside the region */
 };
 
@@ -49,10 +49,10 @@ struct flow_edge {
 	uint32_t function;
 	struct flow_source from;
 	struct flow_use to;
-	bool data;   /* else by control alone */
+	bool data;    /* else by control alone */
 	bool carried; /* only because an earlier iteration of a loop went so */
-	bool around; /* both lie in one region, but the value left it and came back */
-	bool again;  /* the use comes before the read: in the next iteration */
+	bool around;  /* both lie in one region, but the value left it and came back */
+	bool again;   /* the use comes before the read: in the next iteration */
 };
 
 /* In one function, two values that some region writes together are read in two and used together. */

@@ -13,8 +13,8 @@ enum known_kind {
 	KNOWN_SAME, /* returns its first argument, or a pointer into it */
 	KNOWN_MOVE,
 	KNOWN_FILL,
-	KNOWN_CREATE,     /* a thread */
-	KNOWN_CREATE_CXX, /* std::thread: the function is virtual, in the state */
+	KNOWN_CREATE,      /* a thread */
+	KNOWN_CREATE_CXX,  /* std::thread: the function is virtual, in the state */
 	KNOWN_CREATE_TEAM, /* OpenMP */
 	KNOWN_JOIN,
 	KNOWN_ONCE, /* calls its argument */
@@ -25,7 +25,7 @@ enum known_kind {
 	KNOWN_UNLOCK,
 	KNOWN_WAIT,     /* gives the lock back, and takes it again */
 	KNOWN_WAIT_CXX, /* the argument is a guard that points to the lock */
-	KNOWN_QUIET, /* keeps no pointer, and nothing depends on what it does */
+	KNOWN_QUIET,    /* keeps no pointer, and nothing depends on what it does */
 };
 
 struct known {

@@ -35,8 +35,8 @@ struct call_edge {
 struct callgraph {
 	struct call_edge *edges; /* by caller */
 	uint32_t edge_count;
-	uint32_t *first;    /* edges of f: first[f] .. first[f + 1] */
-	uint32_t *callers;  /* numbers of edges, by callee */
+	uint32_t *first;   /* edges of f: first[f] .. first[f + 1] */
+	uint32_t *callers; /* numbers of edges, by callee */
 	uint32_t *callers_first;
 	uint32_t *order; /* callees before callers; members of a recursion side by side */
 	uint32_t order_count;
@@ -105,24 +105,24 @@ struct lock_state {
 };
 
 struct regions {
-	VEC(struct lock) locks;     /* from 1 */
-	VEC(struct region) regions; /* from 1 */
+	VEC(struct lock) locks;        /* from 1 */
+	VEC(struct region) regions;    /* from 1 */
 	VEC(struct lock_state) states; /* 0: nothing */
-	uint32_t *state;            /* by instruction */
-	uint32_t *by_inst;          /* region that begins there, or 0 */
-	uint32_t *breaks;           /* by function: a state whose given_up are locks it may give back meanwhile */
+	uint32_t *state;               /* by instruction */
+	uint32_t *by_inst;             /* region that begins there, or 0 */
+	uint32_t *breaks; /* by function: a state whose given_up are locks it may give back meanwhile */
 };
 
 /* ---- access.c ---- */
 
 struct variable {
-	uint32_t node; /* of the shape graph */
+	uint32_t node;     /* of the shape graph */
 	const char *name;  /* "account.balance", "counter" */
 	const char *inner; /* "account#1", or NULL */
-	const char *set;  /* "account", "globals of bank.c" */
-	uint32_t next;    /* of the same node, or 0 */
-	bool shared;      /* several threads may reach it, and one of them writes while others run */
-	bool atomic;      /* accessed by atomic operations */
+	const char *set;   /* "account", "globals of bank.c" */
+	uint32_t next;     /* of the same node, or 0 */
+	bool shared;       /* several threads may reach it, and one of them writes while others run */
+	bool atomic;       /* accessed by atomic operations */
 	struct vec_u32 reads, writes; /* accesses */
 };
 
@@ -145,8 +145,8 @@ struct access {
 struct accesses {
 	VEC(struct variable) variables; /* from 1 */
 	VEC(struct access) at;          /* from 1 */
-	uint32_t *first; /* by instruction: its first access, 0 if none; they lie side by side */
-	uint32_t nodes;  /* the two below have so many entries */
+	uint32_t *first;   /* by instruction: its first access, 0 if none; they lie side by side */
+	uint32_t nodes;    /* the two below have so many entries */
 	bool *node_shared; /* by node: reachable from a global or a thread's argument */
 	bool *node_own;    /* by node: each thread's own argument */
 };
@@ -186,7 +186,8 @@ struct lint {
 	struct flows *flows;
 	struct views *views;
 	struct lint_options options;
-	uint64_t **below; /* by function: bits of the functions that it calls, directly or not; made when asked */
+	uint64_t **below;  /* by function: bits of the functions that it calls, directly or not; made when
+			      asked */
 	VEC(char *) texts; /* owned */
 };
 
@@ -194,7 +195,7 @@ struct lint {
 void lint_run(struct lint *lint);
 void lint_release(struct lint *lint);
 
-const char *lint_text(struct lint *lint, char *text); /* keeps it, and gives it back */
+const char *lint_text(struct lint *lint, char *text);        /* keeps it, and gives it back */
 uint32_t lint_block(const struct lint *lint, uint32_t inst); /* number of its block in its function */
 
 void callgraph_build(struct lint *lint);

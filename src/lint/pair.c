@@ -21,8 +21,8 @@ static uint32_t base_value(const struct program *p, uint32_t value)
 			value = p->values[value].index;
 			continue;
 		}
-		if (!maker || (inst->op != PROGRAM_OFFSET &&
-			       (inst->op != PROGRAM_COPY || inst->operand_count != 1)))
+		if (!maker ||
+		    (inst->op != PROGRAM_OFFSET && (inst->op != PROGRAM_COPY || inst->operand_count != 1)))
 			break;
 		value = program_operand(p, inst, 0);
 	}

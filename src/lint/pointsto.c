@@ -118,8 +118,7 @@ static void call_outside(struct pointsto *pt, const struct program_inst *inst, u
 	case KNOWN_NONE:
 		if (inst->value && inst->flags & PROGRAM_POINTER && inst->callee) {
 			if (!pt->results[inst->callee].node)
-				pt->results[inst->callee].node =
-					new_object(pt, OBJECT_OUTSIDE, inst->callee);
+				pt->results[inst->callee].node = new_object(pt, OBJECT_OUTSIDE, inst->callee);
 			shape_unify(pt->shape, cell_of(pt, inst->value), pt->results[inst->callee]);
 		}
 		return;
@@ -221,9 +220,10 @@ static void globals(struct pointsto *pt)
 				    shape_target(pt->shape, (struct shape_cell){cell.node, f->offset}), to);
 			/* Tables of virtual functions are never indexed by a variable. */
 			if (f->folded != f->offset && strncmp(program_text(p, p->globals[g].name), "_ZTV", 4))
-				shape_unify(pt->shape,
-					    shape_target(pt->shape, (struct shape_cell){cell.node, f->folded}),
-					    to);
+				shape_unify(
+					pt->shape,
+					shape_target(pt->shape, (struct shape_cell){cell.node, f->folded}),
+					to);
 		}
 	}
 }
@@ -262,7 +262,8 @@ static bool add_target(struct pointsto *pt, uint32_t inst, uint32_t function)
 	return vec_add(&pt->targets.at[pt->slots[inst]], function);
 }
 
-/* Functions that lie in a node, as far as the call's type fits (0: any), and the name has a part (NULL: any). */
+/* Functions that lie in a node, as far as the call's type fits (0: any), and the name has a part (NULL: any).
+ */
 static bool targets_in(struct pointsto *pt, uint32_t inst, struct shape_cell cell, uint32_t signature,
 		       const char *only)
 {
@@ -276,7 +277,8 @@ static bool targets_in(struct pointsto *pt, uint32_t inst, struct shape_cell cel
 			const struct object *object = &pt->objects.at[o];
 			const struct program_function *f = &p->functions[object->index];
 
-			if (object->kind != OBJECT_FUNCTION || (only && !strstr(program_text(p, f->linkage), only)))
+			if (object->kind != OBJECT_FUNCTION ||
+			    (only && !strstr(program_text(p, f->linkage), only)))
 				continue;
 			if (strict && signature && f->signature != signature)
 				continue;
@@ -313,8 +315,7 @@ static void resolve_call(struct pointsto *pt, uint32_t number, bool guess)
 
 	if (!inst->operand_count)
 		return;
-	if (!targets_in(pt, number, callee, inst->size, NULL) && guess && callee.node &&
-	    !pt->slots[number]) {
+	if (!targets_in(pt, number, callee, inst->size, NULL) && guess && callee.node && !pt->slots[number]) {
 		for (uint32_t f = 1; f < p->functions_count; f++)
 			if (p->functions[f].flags & FUNCTION_ADDRESS_TAKEN &&
 			    p->functions[f].flags & FUNCTION_DEFINED &&
@@ -390,7 +391,7 @@ static void resolve_callbacks(struct pointsto *pt, uint32_t number)
 		for (uint32_t n = 0; n < f->parameter_count; n++)
 			same(pt, f->parameter + n,
 			     i + 1 < program_argument_count(inst) ? program_operand(p, inst, i + 1)
-								   : program_operand(p, inst, 0));
+								  : program_operand(p, inst, 0));
 	}
 }
 

@@ -31,10 +31,10 @@ struct pointsto {
 	const struct program *program;
 	struct shape *shape;
 	VEC(struct object) objects;
-	struct shape_cell *cells;   /* by value: what it points to */
-	struct shape_cell *results; /* by function: what its result points to */
-	const struct known **known; /* by function, or NULL */
-	uint32_t *slots;            /* by instruction: place in targets, 0 if none */
+	struct shape_cell *cells;    /* by value: what it points to */
+	struct shape_cell *results;  /* by function: what its result points to */
+	const struct known **known;  /* by function, or NULL */
+	uint32_t *slots;             /* by instruction: place in targets, 0 if none */
 	VEC(struct vec_u32) targets; /* functions that a computed call reaches, or that a new thread runs */
 	uint32_t guessed;            /* computed calls whose targets are only of the right type */
 };

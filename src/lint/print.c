@@ -65,7 +65,8 @@ static void put_inst(FILE *out, struct lint *lint, uint32_t i)
 		fputc(' ', out);
 		text_put(out, program_text(p, p->functions[inst->callee].linkage));
 	}
-	for (uint32_t n = 0; n < (inst->op == PROGRAM_PHI ? inst->operand_count / 2 : inst->operand_count); n++)
+	for (uint32_t n = 0; n < (inst->op == PROGRAM_PHI ? inst->operand_count / 2 : inst->operand_count);
+	     n++)
 		put_value(out, lint, program_operand(p, inst, n));
 	if (inst->op == PROGRAM_OFFSET)
 		fprintf(out, " +%" PRId64 "%s", inst->offset, inst->flags & PROGRAM_ARRAY ? "[]" : "");
@@ -78,8 +79,8 @@ static void put_inst(FILE *out, struct lint *lint, uint32_t i)
 
 		fputs(a[n].write ? "  W " : "  R ", out);
 		text_put(out, v->name);
-		fprintf(out, "#%u%s%s%s", a[n].variable, v->shared ? " shared" : "", a[n].fresh ? " fresh" : "",
-			a[n].quiet ? " quiet" : "");
+		fprintf(out, "#%u%s%s%s", a[n].variable, v->shared ? " shared" : "",
+			a[n].fresh ? " fresh" : "", a[n].quiet ? " quiet" : "");
 	}
 	put_state(out, lint, i);
 	fputc('\n', out);
@@ -121,8 +122,8 @@ void print_program(FILE *out, struct lint *lint)
 			program_text(p, p->functions[e->function].name),
 			lint->accesses.variables.at[a->variable].name, p->insts[a->inst].line,
 			lint->accesses.variables.at[b->variable].name, p->insts[b->inst].line,
-			e->data ? " data" : " control", e->again ? " again" : "", e->carried ? " carried" : "",
-			e->around ? " around" : "", e->to.compared ? " compared" : "",
-			e->to.acts ? " acts" : "", e->to.guard_count);
+			e->data ? " data" : " control", e->again ? " again" : "",
+			e->carried ? " carried" : "", e->around ? " around" : "",
+			e->to.compared ? " compared" : "", e->to.acts ? " acts" : "", e->to.guard_count);
 	}
 }

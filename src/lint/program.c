@@ -111,7 +111,8 @@ static bool fits(const struct program *p)
 	for (uint32_t i = 0; i < p->blocks_count; i++) {
 		const struct program_block *b = &p->blocks[i];
 
-		if ((i && !b->inst_count) || b->function >= p->functions_count || !range(b->inst, b->inst_count, p->insts_count) ||
+		if ((i && !b->inst_count) || b->function >= p->functions_count ||
+		    !range(b->inst, b->inst_count, p->insts_count) ||
 		    !range(b->edge, b->edge_count, p->edges_count))
 			return false;
 	}
@@ -149,7 +150,7 @@ int program_open(struct program *p, const void *image, size_t size, struct err *
 		    header->tables[i].count > (size - header->tables[i].offset) / sizes[i] ||
 		    header->tables[i].count > UINT32_MAX)
 			return err_set(err, "the tables of the program that was read contradict themselves");
-#define X(name, type)                                                                       \
+#define X(name, type)                                                                        \
 	p->name = (const type *)((const char *)image + header->tables[TABLE_##name].offset); \
 	p->name##_count = (uint32_t)header->tables[TABLE_##name].count;
 	PROGRAM_TABLES(X)

@@ -21,24 +21,24 @@
 #define PROGRAM_MAGIC "ATSNLNT1"
 
 /* operands in brackets; "?" may be missing */
-#define PROGRAM_OPS(X)                                                                            \
-	X(NONE, "none")                                                                           \
-	X(ALLOCA, "alloca") /* [] */                                                              \
-	X(LOAD, "load")     /* [pointer] */                                                       \
-	X(STORE, "store")   /* [value, pointer] */                                                \
-	X(UPDATE, "update") /* [pointer, value...]: atomic; SUB_EQUAL: [pointer, expected, new] */  \
-	X(OFFSET, "offset") /* [base, variable index...]; offset has the constant part */         \
-	X(COPY, "copy")     /* [value...]: casts, select; the result is one of them, or a part */ \
-	X(PHI, "phi")       /* [value..., as many blocks] */                                      \
-	X(COMPUTE, "compute")                                                                     \
-	X(COMPARE, "compare") /* [a, b]; sub is the relation */                                   \
-	X(CALL, "call")       /* [argument..., callee if it is computed] */                       \
-	X(MOVE, "move")       /* [to, from, length]: memcpy, memmove */                           \
-	X(FILL, "fill")       /* [to, byte, length]: memset */                                    \
-	X(JUMP, "jump")       /* [] */                                                            \
-	X(BRANCH, "branch")   /* [condition]; the first successor is taken if it is true */       \
-	X(SWITCH, "switch")   /* [value] */                                                       \
-	X(RETURN, "return")   /* [value?] */                                                      \
+#define PROGRAM_OPS(X)                                                                             \
+	X(NONE, "none")                                                                            \
+	X(ALLOCA, "alloca") /* [] */                                                               \
+	X(LOAD, "load")     /* [pointer] */                                                        \
+	X(STORE, "store")   /* [value, pointer] */                                                 \
+	X(UPDATE, "update") /* [pointer, value...]: atomic; SUB_EQUAL: [pointer, expected, new] */ \
+	X(OFFSET, "offset") /* [base, variable index...]; offset has the constant part */          \
+	X(COPY, "copy")     /* [value...]: casts, select; the result is one of them, or a part */  \
+	X(PHI, "phi")       /* [value..., as many blocks] */                                       \
+	X(COMPUTE, "compute")                                                                      \
+	X(COMPARE, "compare") /* [a, b]; sub is the relation */                                    \
+	X(CALL, "call")       /* [argument..., callee if it is computed] */                        \
+	X(MOVE, "move")       /* [to, from, length]: memcpy, memmove */                            \
+	X(FILL, "fill")       /* [to, byte, length]: memset */                                     \
+	X(JUMP, "jump")       /* [] */                                                             \
+	X(BRANCH, "branch")   /* [condition]; the first successor is taken if it is true */        \
+	X(SWITCH, "switch")   /* [value] */                                                        \
+	X(RETURN, "return")   /* [value?] */                                                       \
 	X(END, "end")         /* control does not go on */
 
 enum program_op {
@@ -54,8 +54,8 @@ enum program_sub { SUB_OTHER, SUB_ADD, SUB_SUB, SUB_XOR, SUB_AND, SUB_OR, SUB_EQ
 enum program_flag {
 	PROGRAM_ATOMIC = 1,
 	PROGRAM_VOLATILE = 2,
-	PROGRAM_POINTER = 4, /* the result is a pointer, or an integer made of one */
-	PROGRAM_ARRAY = 8,   /* OFFSET with a variable index; access to an array's element */
+	PROGRAM_POINTER = 4,  /* the result is a pointer, or an integer made of one */
+	PROGRAM_ARRAY = 8,    /* OFFSET with a variable index; access to an array's element */
 	PROGRAM_RELAXED = 16, /* atomic, but ordering nothing else */
 };
 
@@ -142,16 +142,16 @@ struct program_note {
 	uint32_t inner;              /* text: the innermost struct and the number of its member, "row#1" */
 };
 
-#define PROGRAM_TABLES(X)                       \
-	X(functions, struct program_function)   \
-	X(blocks, struct program_block)         \
-	X(edges, uint32_t)                      \
-	X(insts, struct program_inst)           \
-	X(operands, uint32_t)                   \
-	X(values, struct program_value)         \
-	X(globals, struct program_global)       \
-	X(fields, struct program_field)         \
-	X(notes, struct program_note)           \
+#define PROGRAM_TABLES(X)                        \
+	X(functions, struct program_function)    \
+	X(blocks, struct program_block)          \
+	X(edges, uint32_t)                       \
+	X(insts, struct program_inst)            \
+	X(operands, uint32_t)                    \
+	X(values, struct program_value)          \
+	X(globals, struct program_global)        \
+	X(fields, struct program_field)          \
+	X(notes, struct program_note)            \
 	X(blind_spots, uint32_t) /* sentences */ \
 	X(texts, char)
 

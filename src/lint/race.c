@@ -75,7 +75,8 @@ static uint32_t find_others(struct lint *lint, const struct verdict *v, uint32_t
 			if (!(lint->threads.reach[v->function] >> t & 1))
 				continue;
 			by = context_interferes(lint, &lint->accesses.at.at[a], t, v->second_via, &held);
-			if (!by || !context_interferes(lint, &lint->accesses.at.at[b], t, v->first_via, &held))
+			if (!by ||
+			    !context_interferes(lint, &lint->accesses.at.at[b], t, v->first_via, &held))
 				continue;
 			count = verdict_add_other(
 				lint, others, count,

@@ -458,9 +458,9 @@ static void private_locks(struct lint *lint)
 		/* One global that is no array: the lock and not a lock of the kind. */
 		lock->is_one = objects == 1 && !own && shape_first(lint->pt.shape, cell.node, &cookie) &&
 			       !shape_is_flat(lint->pt.shape, cell.node);
-		lock->is_private = objects && own == objects &&
-				   (!access_node_shared(lint, cell.node) ||
-				    lint->accesses.node_own[cell.node]);
+		lock->is_private =
+			objects && own == objects &&
+			(!access_node_shared(lint, cell.node) || lint->accesses.node_own[cell.node]);
 	}
 }
 

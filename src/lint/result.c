@@ -96,15 +96,13 @@ static uint32_t other_function(const struct lint *lint, const struct verdict *v,
 static struct group *group_of(struct lint *lint, struct group **groups, uint32_t *count,
 			      const struct verdict *v)
 {
-	const char *set =
-		lint->accesses.variables.at[access_number(lint, v->first)->variable].set;
+	const char *set = lint->accesses.variables.at[access_number(lint, v->first)->variable].set;
 
 	for (uint32_t i = 0; i < *count; i++)
 		if ((*groups)[i].function == v->function && !strcmp((*groups)[i].set, set))
 			return &(*groups)[i];
 	*groups = mem_resize(*groups, *count + 1, sizeof(**groups));
-	(*groups)[*count] =
-		(struct group){.function = v->function, .set = set, .confidence = -1};
+	(*groups)[*count] = (struct group){.function = v->function, .set = set, .confidence = -1};
 	return &(*groups)[(*count)++];
 }
 
@@ -179,8 +177,8 @@ static const char *region_words(struct lint *lint, struct finding_list *list, ui
 		return "";
 	if (!r->lock)
 		return " in an atomic operation";
-	return finding_textf(list, " in the region of %s that begins at line %u", lint->regions.locks.at[r->lock].name,
-			     lint->program.insts[r->inst].line);
+	return finding_textf(list, " in the region of %s that begins at line %u",
+			     lint->regions.locks.at[r->lock].name, lint->program.insts[r->inst].line);
 }
 
 static const char *first_note(struct lint *lint, struct finding_list *list, const struct verdict *v)
@@ -192,8 +190,7 @@ static const char *first_note(struct lint *lint, struct finding_list *list, cons
 static const char *second_note(struct lint *lint, struct finding_list *list, const struct verdict *v)
 {
 	const char *where = region_words(lint, list, v->second_region);
-	const struct variable *x =
-		&lint->accesses.variables.at[access_number(lint, v->first)->variable];
+	const struct variable *x = &lint->accesses.variables.at[access_number(lint, v->first)->variable];
 
 	switch (v->rule) {
 	case VERDICT_STALE:
@@ -238,16 +235,20 @@ static const char *advice_for(struct lint *lint, struct finding_list *list, cons
 	const char *f = function_name(lint, v->function);
 
 	if (v->rule == VERDICT_PRIVATE_LOCK)
-		return finding_textf(list, "Use a lock that all threads share, such as one beside the data that %s changes.", f);
+		return finding_textf(
+			list,
+			"Use a lock that all threads share, such as one beside the data that %s changes.", f);
 	if (!a->lock && !b->lock)
-		return finding_textf(list,
-				     "Make one atomic operation of both in %s (compare and exchange, fetch and "
-				     "add), or hold a lock over lines %u to %u.",
-				     f, p->insts[v->first_via].line, p->insts[v->second_via].line);
+		return finding_textf(
+			list,
+			"Make one atomic operation of both in %s (compare and exchange, fetch and "
+			"add), or hold a lock over lines %u to %u.",
+			f, p->insts[v->first_via].line, p->insts[v->second_via].line);
 	if (a->lock == b->lock || !b->lock || !a->lock)
-		return finding_textf(list, "Hold %s in %s from line %u to line %u, without giving it back in between.",
-				     lint->regions.locks.at[a->lock ? a->lock : b->lock].name, f,
-				     p->insts[v->first_via].line, p->insts[v->second_via].line);
+		return finding_textf(
+			list, "Hold %s in %s from line %u to line %u, without giving it back in between.",
+			lint->regions.locks.at[a->lock ? a->lock : b->lock].name, f,
+			p->insts[v->first_via].line, p->insts[v->second_via].line);
 	return finding_textf(list, "Hold both %s and %s in %s from line %u to line %u.",
 			     lint->regions.locks.at[a->lock].name, lint->regions.locks.at[b->lock].name, f,
 			     p->insts[v->first_via].line, p->insts[v->second_via].line);
@@ -304,7 +305,8 @@ static void add_finding(struct lint *lint, const struct verdicts *verdicts, cons
 	finding_add_edge(list, finding, (struct finding_edge){1, 0, last - 1, last});
 	for (uint32_t i = 0; i < finding->access_count; i++)
 		finding_add_variable(list, finding, finding->accesses[i].variable);
-	finding->title = finding_textf(list, "%s is not atomic over %s", function_name(lint, g->function), g->set);
+	finding->title =
+		finding_textf(list, "%s is not atomic over %s", function_name(lint, g->function), g->set);
 	finding->advice = advice_for(lint, list, v);
 	finding_identify(finding);
 }
@@ -313,10 +315,12 @@ static void add_finding(struct lint *lint, const struct verdicts *verdicts, cons
 
 static void say_counts(struct lint *lint, const struct verdicts *verdicts, struct finding_list *list)
 {
-	static const char *const names[] = {
-		[VERDICT_STALE] = "stale_values",	     [VERDICT_READS] = "high_level_races_of_reads",
-		[VERDICT_WRITES] = "high_level_races_of_writes", [VERDICT_METHOD] = "inconsistent_methods",
-		[VERDICT_SPLIT] = "split_writes",	     [VERDICT_PRIVATE_LOCK] = "private_locks"};
+	static const char *const names[] = {[VERDICT_STALE] = "stale_values",
+					    [VERDICT_READS] = "high_level_races_of_reads",
+					    [VERDICT_WRITES] = "high_level_races_of_writes",
+					    [VERDICT_METHOD] = "inconsistent_methods",
+					    [VERDICT_SPLIT] = "split_writes",
+					    [VERDICT_PRIVATE_LOCK] = "private_locks"};
 	uint32_t shared = 0, regions = 0, functions = 0;
 
 	for (uint32_t i = 1; i < lint->accesses.variables.count; i++)
@@ -342,22 +346,34 @@ static void say_blind_spots(struct lint *lint, struct finding_list *list)
 	for (uint32_t i = 1; i < p->blind_spots_count; i++)
 		finding_add_blind_spot(list, program_text(p, p->blind_spots[i]));
 	if (lint->threads.is_library)
-		finding_add_blind_spot(list, "there is no main: all external functions are taken to be called by "
-					     "several threads at a time");
+		finding_add_blind_spot(list,
+				       "there is no main: all external functions are taken to be called by "
+				       "several threads at a time");
 	else if (lint->threads.count == 1)
-		finding_add_blind_spot(list, "no thread is created in what was read, so nothing can interfere");
+		finding_add_blind_spot(list,
+				       "no thread is created in what was read, so nothing can interfere");
 	if (lint->threads.left_out)
-		finding_add_blind_spot(list, finding_textf(list, "%u kinds of threads were taken for one, there are too many",
-							   lint->threads.left_out + 1));
+		finding_add_blind_spot(
+			list,
+			finding_textf(list, "%u kinds of threads were taken for one, there are too many",
+				      lint->threads.left_out + 1));
 	if (lint->pt.guessed)
-		finding_add_blind_spot(list, finding_textf(list, "%u calls through pointers may lead to any function of their type",
-							   lint->pt.guessed));
+		finding_add_blind_spot(
+			list,
+			finding_textf(list,
+				      "%u calls through pointers may lead to any function of their type",
+				      lint->pt.guessed));
 	if (lint->contexts.capped)
-		finding_add_blind_spot(list, finding_textf(list, "%u functions are called with too many sets of locks to tell all apart",
-							   lint->contexts.capped));
+		finding_add_blind_spot(
+			list,
+			finding_textf(list,
+				      "%u functions are called with too many sets of locks to tell all apart",
+				      lint->contexts.capped));
 	if (lint->flows->dropped)
-		finding_add_blind_spot(list, finding_textf(list, "%u values were not followed to their ends, there are too many",
-							   lint->flows->dropped));
+		finding_add_blind_spot(
+			list,
+			finding_textf(list, "%u values were not followed to their ends, there are too many",
+				      lint->flows->dropped));
 }
 
 /* Two analyses that agree are worth more than one, if each is sure enough for itself. */
@@ -419,7 +435,8 @@ void result_add(struct lint *lint, const struct verdicts *verdicts, double thres
 	double *lowered = mem_alloc((count + 1) * sizeof(*lowered));
 
 	for (uint32_t i = 0; i < count; i++) {
-		groups[i].other_function = other_function(lint, &verdicts->at.at[groups[i].best], groups[i].set);
+		groups[i].other_function =
+			other_function(lint, &verdicts->at.at[groups[i].best], groups[i].set);
 		agree(&groups[i]);
 	}
 	blame_lowest(lint, verdicts, groups, count, lowered);

@@ -163,8 +163,8 @@ static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict
 
 	v->checked_again = checked_again(lint, e, v);
 	v->taken = is_taken(lint, e->from.access);
-	/* Looked at again, and then acted not on what belongs to it but on something else: somebody notes that
-	 * the old value was wrong. */
+	/* Looked at again, and then acted not on what belongs to it but on something else: somebody notes
+	 * that the old value was wrong. */
 	bool noted = v->checked_again && !e->data && !same && !together && b->write;
 
 	if (v->checked_again && !noted)
@@ -179,9 +179,7 @@ static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict
 			c *= 0.4;
 	} else {
 		/* To read the same variable again is no use of the old value. */
-		c = noted  ? 0.5
-		    : same ? (b->write ? 0.7 : 0.3)
-			   : together ? 0.6 : same_set ? 0.3 : 0.15;
+		c = noted ? 0.5 : same ? (b->write ? 0.7 : 0.3) : together ? 0.6 : same_set ? 0.3 : 0.15;
 		/* Whether the value is still good makes a difference, and both ways something is done. */
 		if (e->to.acts && same_set && c < 0.5)
 			c = 0.5;

@@ -450,15 +450,20 @@ static void parallel(struct build *b)
 				if (!(b->creates.at[c].threads >> t & 1))
 					continue;
 				for (uint32_t by = 0; by < threads->count; by++) {
-					uint64_t at = threads->reach[program_function_of(&b->lint->program,
-											 inst)];
+					uint64_t at =
+						threads->reach[program_function_of(&b->lint->program, inst)];
 
 					if (!(at >> by & 1))
 						continue;
 					beside |= alive_at(b, by, inst) | 1ull << by;
-					beside |= threads->at[by].parallel & ~(1ull << by);
-					if (threads->at[by].several)
+					/* What runs beside the creator, but its own children: they are
+					 * known better. */
+					beside |= threads->at[by].parallel & ~(1ull << by) &
+						  ~threads->at[by].descendants;
+					if (threads->at[by].several) {
 						thread->several = true;
+						beside |= threads->at[by].descendants;
+					}
 				}
 			}
 			if (beside >> t & 1)
@@ -488,9 +493,9 @@ static void own_arguments(struct lint *lint)
 
 		if (!maker)
 			continue;
-		thread->owns_argument = (p->insts[maker].op == PROGRAM_OFFSET &&
-					 p->insts[maker].flags & PROGRAM_ARRAY) ||
-					(known && known->kind == KNOWN_ALLOCATE);
+		thread->owns_argument =
+			(p->insts[maker].op == PROGRAM_OFFSET && p->insts[maker].flags & PROGRAM_ARRAY) ||
+			(known && known->kind == KNOWN_ALLOCATE);
 	}
 }
 

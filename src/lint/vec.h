@@ -19,24 +19,24 @@ struct vec_u32 {
 	uint32_t count, room;
 };
 
-#define vec_room(v)                                                                  \
-	do {                                                                         \
-		if ((v)->count == (v)->room) {                                       \
-			(v)->room = (v)->room ? (v)->room * 2 : 8;                   \
+#define vec_room(v)                                                                 \
+	do {                                                                        \
+		if ((v)->count == (v)->room) {                                      \
+			(v)->room = (v)->room ? (v)->room * 2 : 8;                  \
 			(v)->at = mem_resize((v)->at, (v)->room, sizeof(*(v)->at)); \
-		}                                                                    \
+		}                                                                   \
 	} while (0)
 
-#define vec_push(v, ...)                              \
-	do {                                          \
-		vec_room(v);                          \
+#define vec_push(v, ...)                             \
+	do {                                         \
+		vec_room(v);                         \
 		(v)->at[(v)->count++] = __VA_ARGS__; \
 	} while (0)
 
-#define vec_free(v)                       \
-	do {                              \
-		free((v)->at);            \
-		(v)->at = NULL;           \
+#define vec_free(v)                         \
+	do {                                \
+		free((v)->at);              \
+		(v)->at = NULL;             \
 		(v)->count = (v)->room = 0; \
 	} while (0)
 

@@ -10,26 +10,26 @@
 #include "lint/lint.h"
 
 enum verdict_rule {
-	VERDICT_STALE,  /* MoTH, Definition 11: a value is used in a later region */
-	VERDICT_READS,  /* MoTH, Definition 9: variables that belong together are read one by one */
-	VERDICT_WRITES, /* the same for writes */
-	VERDICT_METHOD, /* von Praun & Gross: lock views do not form a chain */
-	VERDICT_SPLIT,  /* one variable is written in two regions, an intermediate value shows */
+	VERDICT_STALE,        /* MoTH, Definition 11: a value is used in a later region */
+	VERDICT_READS,        /* MoTH, Definition 9: variables that belong together are read one by one */
+	VERDICT_WRITES,       /* the same for writes */
+	VERDICT_METHOD,       /* von Praun & Gross: lock views do not form a chain */
+	VERDICT_SPLIT,        /* one variable is written in two regions, an intermediate value shows */
 	VERDICT_PRIVATE_LOCK, /* the lock excludes nobody */
 	VERDICT_RULES
 };
 
 struct verdict {
 	enum verdict_rule rule;
-	uint32_t function;      /* that should be atomic */
-	uint32_t first, second; /* its accesses */
+	uint32_t function;              /* that should be atomic */
+	uint32_t first, second;         /* its accesses */
 	uint32_t first_via, second_via; /* instructions of the function that lead to them */
 	uint32_t first_region, second_region;
-	uint32_t other;       /* the access in between */
+	uint32_t other;        /* the access in between */
 	uint32_t other_second; /* a second one in the same region, or 0 */
 	uint32_t thread, other_thread;
 	double confidence;
-	bool data;   /* a value flows from first to second; else it decides */
+	bool data; /* a value flows from first to second; else it decides */
 	bool checked_again;
 	bool taken; /* what was read was taken away, so it is the reader's own */
 	bool again; /* second comes in a later iteration */

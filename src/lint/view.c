@@ -357,8 +357,8 @@ void view_build(struct lint *lint)
 						p->blocks[p->functions[region->function].block + b].inst;
 					bool entry = c->number[b] != CFG_NONE && inside(&w, first);
 
-					for (uint32_t e = c->pred_first[b];
-					     entry && e < c->pred_first[b + 1]; e++) {
+					for (uint32_t e = c->pred_first[b]; entry && e < c->pred_first[b + 1];
+					     e++) {
 						const struct program_block *before =
 							&p->blocks[p->functions[region->function].block +
 								   c->preds[e]];

@@ -27,9 +27,9 @@ struct view_place {
 };
 
 struct views {
-	struct view_set *regions; /* by region */
-	struct vec_u32 *scopes;   /* by function: regions that begin in it or below */
-	VEC(struct view_place) *readers, *writers; /* by variable: views that read it, that write it */
+	struct view_set *regions;                   /* by region */
+	struct vec_u32 *scopes;                     /* by function: regions that begin in it or below */
+	VEC(struct view_place) * readers, *writers; /* by variable: views that read it, that write it */
 	uint32_t merged;
 	struct map together; /* answers given before */
 };

@@ -77,8 +77,8 @@ static uint32_t make(LLVMValueRef c)
 	if (LLVMIsAGlobalAlias(c))
 		return constant_value(LLVMAliasGetAliasee(c));
 	if (LLVMIsAConstantInt(c) && LLVMGetIntTypeWidth(LLVMTypeOf(c)) <= 64)
-		return table_values(&(struct program_value){.kind = VALUE_NUMBER,
-							    .number = LLVMConstIntGetSExtValue(c)});
+		return table_values(
+			&(struct program_value){.kind = VALUE_NUMBER, .number = LLVMConstIntGetSExtValue(c)});
 	if (LLVMIsAConstantPointerNull(c) || LLVMIsAConstantAggregateZero(c))
 		return table_values(&(struct program_value){.kind = VALUE_NUMBER});
 	if (LLVMIsAConstantExpr(c)) {
@@ -187,8 +187,7 @@ void constant_globals(LLVMModuleRef module)
 
 		describe(g, &entry);
 		uint32_t number = table_globals(&entry);
-		uint32_t value = table_values(
-			&(struct program_value){.kind = VALUE_GLOBAL, .index = number});
+		uint32_t value = table_values(&(struct program_value){.kind = VALUE_GLOBAL, .index = number});
 
 		table_global_at(number)->value = value;
 		number_set(g, value);

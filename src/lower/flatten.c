@@ -72,7 +72,7 @@ uint32_t flatten_function(LLVMValueRef function)
 		  (flags & ATOMSAN_FN_DTOR ? FUNCTION_DESTRUCTOR : 0) |
 		  (!LLVMIsDeclaration(function) && select_function_ignored(function) ? FUNCTION_IGNORED : 0) |
 		  (LLVMGetTypeKind(LLVMGetReturnType(type)) == LLVMPointerTypeKind ? FUNCTION_RETURNS_POINTER
-										    : 0);
+										   : 0);
 	uint32_t number = table_functions(&f);
 	uint32_t value = table_values(&(struct program_value){.kind = VALUE_FUNCTION, .index = number});
 
@@ -122,7 +122,8 @@ static uint32_t inner_of(LLVMValueRef i, bool write)
 {
 	const char *kind = write ? LOWER_INNER_WRITE : LOWER_INNER_READ;
 	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(i));
-	LLVMValueRef node = LLVMGetMetadata(i, LLVMGetMDKindIDInContext(context, kind, (unsigned)strlen(kind)));
+	LLVMValueRef node =
+		LLVMGetMetadata(i, LLVMGetMDKindIDInContext(context, kind, (unsigned)strlen(kind)));
 	LLVMValueRef part;
 	unsigned length;
 	const char *text;
@@ -143,8 +144,12 @@ static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, 
 
 	if (!note_find(i, write, &note))
 		describe_again(i, pointer, type, 0, &note);
-	entry = (struct program_note){table_text(note.type), table_text(note.member), table_text(note.base),
-				      note.base_kind, note.flags, inner_of(i, write)};
+	entry = (struct program_note){table_text(note.type),
+				      table_text(note.member),
+				      table_text(note.base),
+				      note.base_kind,
+				      note.flags,
+				      inner_of(i, write)};
 	if (!last_number || memcmp(&entry, &last, sizeof(entry))) {
 		last = entry;
 		last_number = table_notes(&entry);
@@ -200,8 +205,12 @@ static uint32_t note_of_lock(LLVMValueRef call, const struct known *known)
 	    known->a >= (int)LLVMGetNumArgOperands(call))
 		return 0;
 	describe_again(call, LLVMGetOperand(call, (unsigned)known->a), NULL, 0, &note);
-	struct program_note entry = {table_text(note.type), table_text(note.member), table_text(note.base),
-				     note.base_kind, note.flags, 0};
+	struct program_note entry = {table_text(note.type),
+				     table_text(note.member),
+				     table_text(note.base),
+				     note.base_kind,
+				     note.flags,
+				     0};
 
 	return table_notes(&entry);
 }
@@ -209,12 +218,16 @@ static uint32_t note_of_lock(LLVMValueRef call, const struct known *known)
 /* False if the call means nothing here. */
 static bool flatten_intrinsic(LLVMValueRef i, const char *name, struct program_inst *inst)
 {
-	static const char *const nothing[] = {"llvm.dbg.",	"llvm.lifetime.", "llvm.assume",
-					      "llvm.donothing", "llvm.stack",	  "llvm.invariant.",
-					      "llvm.va_end",	"llvm.prefetch",  "llvm.experimental.noalias"};
-	static const char *const copies[] = {"llvm.threadlocal.address", "llvm.ptr.annotation",
-					     "llvm.launder.",		 "llvm.strip.",
-					     "llvm.expect",		 "llvm.ptrmask",
+	static const char *const nothing[] = {
+		"llvm.dbg.",      "llvm.lifetime.", "llvm.assume",
+		"llvm.donothing", "llvm.stack",     "llvm.invariant.",
+		"llvm.va_end",    "llvm.prefetch",  "llvm.experimental.noalias"};
+	static const char *const copies[] = {"llvm.threadlocal.address",
+					     "llvm.ptr.annotation",
+					     "llvm.launder.",
+					     "llvm.strip.",
+					     "llvm.expect",
+					     "llvm.ptrmask",
 					     "llvm.annotation"};
 	LLVMValueRef to = LLVMGetNumArgOperands(i) ? LLVMGetOperand(i, 0) : NULL;
 

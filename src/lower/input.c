@@ -163,9 +163,9 @@ static int add_bitcode(LLVMContextRef context, LLVMModuleRef *into, const unsign
 	*diagnostic = 0;
 	if (LLVMParseBitcodeInContext2(context, buffer, &module)) {
 		LLVMDisposeMemoryBuffer(buffer);
-		return err_set(err,
-			       "the bitcode of '%s' cannot be read, it is damaged or made by a newer LLVM: %s",
-			       name, diagnostic);
+		return err_set(
+			err, "the bitcode of '%s' cannot be read, it is damaged or made by a newer LLVM: %s",
+			name, diagnostic);
 	}
 	LLVMDisposeMemoryBuffer(buffer);
 	return link_in(into, module, name, err);
@@ -227,11 +227,12 @@ static int add_file(LLVMContextRef context, LLVMModuleRef *into, const char *fil
 		status = add_units(context, into, file, err);
 		break;
 	default:
-		status = ends_with(file, ".ll")
-				 ? add_text(context, into, &image, err)
-				 : err_set(err,
-					   "'%s' is no executable, library, object file, bitcode or LLVM text",
-					   file);
+		status =
+			ends_with(file, ".ll")
+				? add_text(context, into, &image, err)
+				: err_set(err,
+					  "'%s' is no executable, library, object file, bitcode or LLVM text",
+					  file);
 	}
 	image_release(&image);
 	return status;

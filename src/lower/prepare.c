@@ -26,10 +26,9 @@ static void remove_attribute(LLVMValueRef function, const char *name)
 
 bool prepare_is_library(const char *name)
 {
-	static const char *const beginnings[] = {"_ZNSt",	   "_ZNKSt",	"_ZSt",
-						 "_ZN9__gnu_cxx",  "_ZNK9__gnu_cxx", "_ZNOSt",
-						 "__gthread_",	   "__gthrw_",	"_ZN10__cxxabiv1",
-						 "__clang_call_terminate"};
+	static const char *const beginnings[] = {
+		"_ZNSt",  "_ZNKSt",     "_ZSt",     "_ZN9__gnu_cxx",   "_ZNK9__gnu_cxx",
+		"_ZNOSt", "__gthread_", "__gthrw_", "_ZN10__cxxabiv1", "__clang_call_terminate"};
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
 		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))

@@ -24,9 +24,9 @@ static uint32_t append(struct table *t, const void *entries, size_t count)
 	return (uint32_t)(t->count - count);
 }
 
-#define X(name, type)                                    \
-	uint32_t table_##name(const type *entry)         \
-	{                                                \
+#define X(name, type)                                           \
+	uint32_t table_##name(const type *entry)                \
+	{                                                       \
 		return append(&tables[TABLE_##name], entry, 1); \
 	}
 PROGRAM_TABLES(X)
@@ -90,9 +90,9 @@ void tables_begin(void)
 #undef X
 }
 
-#define AT(type, name, table)                                           \
-	type *table_##name##_at(uint32_t n)                             \
-	{                                                               \
+#define AT(type, name, table)                                             \
+	type *table_##name##_at(uint32_t n)                               \
+	{                                                                 \
 		return &((type *)(void *)tables[TABLE_##table].bytes)[n]; \
 	}
 AT(struct program_function, function, functions)

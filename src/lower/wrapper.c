@@ -37,8 +37,8 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-static const char *const takes[] = {"pthread_mutex_lock", "pthread_spin_lock", "pthread_rwlock_rdlock",
-				    "pthread_rwlock_wrlock", "mtx_lock", NULL};
+static const char *const takes[] = {"pthread_mutex_lock",    "pthread_spin_lock", "pthread_rwlock_rdlock",
+				    "pthread_rwlock_wrlock", "mtx_lock",          NULL};
 static const char *const tries[] = {"pthread_mutex_trylock",
 				    "pthread_spin_trylock",
 				    "pthread_rwlock_tryrdlock",
@@ -50,9 +50,10 @@ static const char *const tries[] = {"pthread_mutex_trylock",
 				    NULL};
 static const char *const gives[] = {"pthread_mutex_unlock", "pthread_spin_unlock", "pthread_rwlock_unlock",
 				    "mtx_unlock", NULL};
-static const char *const allocates[] = {"malloc",     "calloc", "aligned_alloc", "_Znwm",
-					"_Znam",      "valloc", "memalign",	 "_ZnwmSt11align_val_t",
-					"realloc",    "reallocarray", NULL};
+static const char *const allocates[] = {
+	"malloc", "calloc",   "aligned_alloc",        "_Znwm",   "_Znam",
+	"valloc", "memalign", "_ZnwmSt11align_val_t", "realloc", "reallocarray",
+	NULL};
 
 static int net_of(LLVMValueRef call)
 {
@@ -224,33 +225,40 @@ void wrapper_mark(LLVMModuleRef module)
 		}
 		small[count++] = f;
 	}
+	/* First how many locks each leaves held, all of them again until that is settled: who takes a lock
+	 * and who gives it back must be known before anybody is judged by calling them. */
 	nets = mem_zalloc(count + 1, sizeof(*nets));
+	for (size_t i = 0; i < count; i++)
+		nets[i].function = small[i];
+	net_count = count;
+	for (int round = 0, changed = 1; round < MOST_ROUNDS && changed; round++) {
+		changed = 0;
+		for (size_t i = 0; i < count; i++) {
+			struct content has = content_of(small[i]);
+			/* Tries, and gives back what it got: how often depends on the way. */
+			int depth = has.tries && has.gives ? 0 : depth_at_end(small[i]);
+
+			changed |= depth != nets[i].depth;
+			nets[i].depth = depth;
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		if (nets[i].depth)
+			inline_it(module, small[i]);
 	fresh = mem_zalloc(count + 1, sizeof(*fresh));
 	for (int round = 0, changed = 1; round < MOST_ROUNDS && changed; round++) {
 		changed = 0;
 		for (size_t i = 0; i < count; i++) {
-			size_t n = 0;
-			int depth = small[i] ? depth_at_end(small[i]) : 0;
-
-			if (!small[i])
-				continue;
 			struct content has = content_of(small[i]);
+			size_t n = 0;
 
-			/* Tries, and gives back what it got: how often depends on the way. */
-			if (has.tries && has.gives)
-				depth = 0;
-			if (depth) {
-				nets[net_count++] = (struct net){small[i], depth};
-			} else {
-				while (n < fresh_count && fresh[n] != small[i])
-					n++;
-				if (n < fresh_count || has.takes || has.tries || has.gives ||
-				    !returns_fresh(small[i], fresh, fresh_count))
-					continue;
-				fresh[fresh_count++] = small[i];
-			}
+			while (n < fresh_count && fresh[n] != small[i])
+				n++;
+			if (n < fresh_count || nets[i].depth || has.takes || has.tries || has.gives ||
+			    !returns_fresh(small[i], fresh, fresh_count))
+				continue;
+			fresh[fresh_count++] = small[i];
 			inline_it(module, small[i]);
-			small[i] = NULL;
 			changed = 1;
 		}
 	}

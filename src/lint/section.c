@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Sections are found in one function at a time: a load whose value makes up a
+ * later store of the same variable (load-and-store), a load that decides about
+ * a later access of it (test-and-use), and otherwise two accesses of it of
+ * which one surely follows the other (a pair, as AVIO's invariants are about).
+ * Locks do not matter here: whoever uses the sections wants to know what ought
+ * to be atomic, not what is.
+ */
+#include "lint/section.h"
+
+#include "base/text.h"
+
+enum section_pattern { LOAD_STORE, TEST_USE, PAIR, PATTERNS };
+
+static const char *const pattern_texts[] = {"load-store", "test-use", "pair"};
+
+/* The loads of the variable that a value is made of. */
+static bool made_of(const struct program *p, uint32_t value, uint32_t of, int depth)
+{
+	uint32_t maker = program_maker(p, value), count;
+
+	if (value == of)
+		return true;
+	if (!maker || depth > 8 || p->insts[maker].op == PROGRAM_LOAD)
+		return false;
+	count = p->insts[maker].operand_count;
+	if (p->insts[maker].op == PROGRAM_PHI)
+		count /= 2;
+	for (uint32_t i = 0; i < count; i++)
+		if (made_of(p, program_operand(p, &p->insts[maker], i), of, depth + 1))
+			return true;
+	return false;
+}
+
+static bool decides(const struct lint *lint, uint32_t load, uint32_t inst)
+{
+	const struct program *p = &lint->program;
+	uint32_t f = program_function_of(p, inst), block = lint_block(lint, inst);
+	const struct cfg *c = &lint->cfgs[f];
+
+	for (uint32_t i = c->control_first[block]; i < c->control_first[block + 1]; i++) {
+		const struct program_block *by = &p->blocks[p->functions[f].block + c->controls[i].block];
+		const struct program_inst *end = &p->insts[by->inst + by->inst_count - 1];
+
+		if (end->operand_count && made_of(p, program_operand(p, end, 0), p->insts[load].value, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool follows(const struct lint *lint, uint32_t a, uint32_t b)
+{
+	const struct cfg *c = &lint->cfgs[program_function_of(&lint->program, a)];
+	uint32_t x = lint_block(lint, a), y = lint_block(lint, b);
+
+	return x == y ? a < b : cfg_dominates(c, x, y);
+}
+
+static enum section_pattern pattern_of(const struct lint *lint, const struct access *a,
+				       const struct access *b)
+{
+	const struct program *p = &lint->program;
+
+	if (a->write || p->insts[a->inst].op != PROGRAM_LOAD)
+		return PAIR;
+	if (b->write && p->insts[b->inst].op == PROGRAM_STORE &&
+	    made_of(p, program_operand(p, &p->insts[b->inst], 0), p->insts[a->inst].value, 0))
+		return LOAD_STORE;
+	return decides(lint, a->inst, b->inst) ? TEST_USE : PAIR;
+}
+
+static void put_place(FILE *out, const struct lint *lint, uint32_t inst)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *f = &p->functions[program_function_of(p, inst)];
+
+	fputs("{\"function\": ", out);
+	text_json(out, program_text(p, f->name));
+	fputs(", \"file\": ", out);
+	text_json(out, program_text(p, f->file));
+	fprintf(out, ", \"line\": %u, \"column\": %u}", p->insts[inst].line, p->insts[inst].column);
+}
+
+static void put_variable(FILE *out, const struct variable *v)
+{
+	fputs("\"variable\": ", out);
+	text_json(out, v->name);
+	fputs(", \"set\": ", out);
+	text_json(out, v->set);
+}
+
+/* The accesses that end a section which begins with this one: of the nearest kind that there is. */
+static void put_section(FILE *out, const struct lint *lint, const struct variable *v, uint32_t first,
+			bool *any)
+{
+	const struct access *a = &lint->accesses.at.at[first];
+	enum section_pattern best = PATTERNS;
+	struct vec_u32 ends = {0};
+
+	for (int kind = 0; kind < 2; kind++) {
+		const struct vec_u32 *all = kind ? &v->writes : &v->reads;
+
+		for (uint32_t i = 0; i < all->count; i++) {
+			const struct access *b = &lint->accesses.at.at[all->at[i]];
+			enum section_pattern pattern;
+
+			if (program_function_of(&lint->program, a->inst) !=
+				    program_function_of(&lint->program, b->inst) ||
+			    a->inst == b->inst || !follows(lint, a->inst, b->inst))
+				continue;
+			pattern = pattern_of(lint, a, b);
+			if (pattern > best)
+				continue;
+			if (pattern < best)
+				ends.count = 0;
+			best = pattern;
+			vec_add(&ends, b->inst);
+		}
+	}
+	if (best != PATTERNS) {
+		fprintf(out, "%s\n    {", *any ? "," : "");
+		*any = true;
+		put_variable(out, v);
+		fprintf(out, ", \"pattern\": \"%s\", \"entry\": ", pattern_texts[best]);
+		put_place(out, lint, a->inst);
+		fputs(", \"ends\": [", out);
+		for (uint32_t i = 0; i < ends.count; i++) {
+			fputs(i ? ", " : "", out);
+			put_place(out, lint, ends.at[i]);
+		}
+		fputs("]}", out);
+	}
+	vec_free(&ends);
+}
+
+static void put_sections(FILE *out, const struct lint *lint)
+{
+	bool any = false;
+
+	fputs("  \"sections\": [", out);
+	for (uint32_t n = 1; n < lint->accesses.variables.count; n++) {
+		const struct variable *v = &lint->accesses.variables.at[n];
+
+		for (int kind = 0; kind < 2 && v->shared; kind++) {
+			const struct vec_u32 *all = kind ? &v->writes : &v->reads;
+
+			for (uint32_t i = 0; i < all->count; i++)
+				if (!lint->accesses.at.at[all->at[i]].fresh &&
+				    !lint->accesses.at.at[all->at[i]].quiet)
+					put_section(out, lint, v, all->at[i], &any);
+		}
+	}
+	fputs("\n  ],\n", out);
+}
+
+/* A function that does nothing to shared memory but read one variable and return it, or write one of its
+ * parameters there. */
+static uint32_t accessor_of(const struct lint *lint, uint32_t f, bool setter)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *function = &p->functions[f];
+	uint32_t found = 0;
+
+	for (uint32_t b = 0; b < function->block_count; b++) {
+		const struct program_block *block = &p->blocks[function->block + b];
+
+		for (uint32_t i = block->inst; i < block->inst + block->inst_count; i++) {
+			uint32_t count;
+			const struct access *a = access_at(lint, i, &count);
+
+			if (lint->calls.by_inst[i])
+				return 0;
+			for (uint32_t n = 0; n < count; n++) {
+				if (a[n].write != setter || (found && found != a[n].variable))
+					return 0;
+				if (setter &&
+				    p->values[program_operand(p, &p->insts[i], 0)].kind != VALUE_PARAMETER)
+					return 0;
+				found = a[n].variable;
+			}
+			if (!setter && p->insts[i].op == PROGRAM_RETURN) {
+				uint32_t maker = program_maker(p, program_operand(p, &p->insts[i], 0));
+
+				if (!maker || !lint->accesses.first[maker])
+					return 0;
+			}
+		}
+	}
+	return found;
+}
+
+static void put_accessors(FILE *out, const struct lint *lint, bool setter)
+{
+	const struct program *p = &lint->program;
+	bool any = false;
+
+	fprintf(out, "  \"%s\": [", setter ? "setters" : "getters");
+	for (uint32_t f = 1; f < p->functions_count; f++) {
+		uint32_t variable =
+			p->functions[f].flags & FUNCTION_DEFINED ? accessor_of(lint, f, setter) : 0;
+
+		if (!variable)
+			continue;
+		fprintf(out, "%s\n    {\"function\": ", any ? "," : "");
+		any = true;
+		text_json(out, program_text(p, p->functions[f].name));
+		fputs(", \"file\": ", out);
+		text_json(out, program_text(p, p->functions[f].file));
+		fprintf(out, ", \"line\": %u, ", p->functions[f].line);
+		put_variable(out, &lint->accesses.variables.at[variable]);
+		fputs("}", out);
+	}
+	fputs("\n  ],\n", out);
+}
+
+static void put_variables(FILE *out, const struct lint *lint)
+{
+	fputs("  \"variables\": [", out);
+	for (uint32_t n = 1; n < lint->accesses.variables.count; n++) {
+		const struct variable *v = &lint->accesses.variables.at[n];
+
+		fprintf(out, "%s\n    {", n > 1 ? "," : "");
+		put_variable(out, v);
+		fprintf(out, ", \"shared\": %s, \"atomic\": %s, \"reads\": %u, \"writes\": %u}",
+			v->shared ? "true" : "false", v->atomic ? "true" : "false", v->reads.count,
+			v->writes.count);
+	}
+	fputs("\n  ]\n", out);
+}
+
+void section_write(FILE *out, struct lint *lint, const char *program)
+{
+	fputs("{\n  \"version\": 1,\n  \"program\": ", out);
+	text_json(out, program);
+	fputs(",\n", out);
+	put_sections(out, lint);
+	put_accessors(out, lint, false);
+	put_accessors(out, lint, true);
+	put_variables(out, lint);
+	fputs("}\n", out);
+}
