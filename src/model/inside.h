@@ -32,8 +32,9 @@ struct place {
 	uint16_t named_set;    /* set that the user put the member in */
 	uint16_t merged;       /* group that the user put the type in */
 	uint32_t offset, type_size;
-	uint32_t through; /* index of the pointer in `pointers` */
-	uint64_t global;  /* address of the pointer variable that leads here */
+	uint32_t through;   /* index of the pointer in `pointers` */
+	uint64_t global;    /* address of the pointer variable that leads here */
+	uint32_t ownerless; /* function, plus one, in whose calls this place shows no owner */
 };
 
 /* What matters of a function, or of a loop, which is one in the tables. */
@@ -212,12 +213,22 @@ static inline uint32_t set_root(const struct model *model, uint32_t set)
 }
 /* The root of the set that the cell belongs to, found or made; 0: the user has no eye for it. */
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
-		     const struct place *place, bool writes);
+		     struct place *place, bool writes);
+/* Can the access show that the set belongs to another one? */
+static inline bool set_ownerless(const struct model *model, const struct thread *thread, uint32_t set,
+				 const struct place *place)
+{
+	if (place->holder || place->global)
+		return false;
+	return model->sets[set].owned ||
+	       (thread->depth && place->ownerless == thread->frames[thread->depth - 1].function + 1);
+}
 static inline uint32_t set_of_access(struct model *model, struct thread *thread, struct cell *cell,
-				     uint64_t address, const struct place *place, bool writes)
+				     uint64_t address, struct place *place, bool writes)
 {
 	/* Where nothing new can be learned. */
-	if (__builtin_expect(cell->set && !place->leads && (!place->type_size || place->type == cell->type) &&
+	if (__builtin_expect(cell->set && (!place->leads || set_ownerless(model, thread, cell->set, place)) &&
+				     (!place->type_size || place->type == cell->type) &&
 				     model->sets[cell->set].kind <= SET_BLOCK,
 			     1))
 		return model->sets[cell->set].root;

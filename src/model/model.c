@@ -77,7 +77,7 @@ static void access_location(struct model *model, const struct accessor *who, uin
 }
 
 /* The cell's bytes are accessed: in which set, by which unit? */
-static void access_cell(struct model *model, struct cell *cell, uint64_t address, const struct place *place,
+static void access_cell(struct model *model, struct cell *cell, uint64_t address, struct place *place,
 			struct accessor *who)
 {
 	uint32_t root = set_of_access(model, who->thread, cell, address, place, who->writes);
@@ -101,7 +101,7 @@ static void new_location(struct model *model, struct cell *cell, uint8_t mask)
 
 /* Bytes of a granule that were not always accessed together. */
 static void access_parts(struct model *model, struct granule *granule, uint64_t address, uint8_t mask,
-			 const struct place *place, struct accessor *who)
+			 struct place *place, struct accessor *who)
 {
 	uint64_t base = address & ~7ull;
 	unsigned count = 0;
@@ -364,15 +364,29 @@ void model_prefetch_far(struct model *model, const struct trace_event *event)
 		__builtin_prefetch(granule);
 }
 
-void model_prefetch_near(struct model *model, const struct trace_event *event)
+void model_prefetch_parts(struct model *model, const struct trace_event *event)
 {
 	struct granule *granule = granule_of(model, event);
 
-	if (!granule || !granule->cell.mask)
+	if (granule && granule->parts)
+		__builtin_prefetch(&model->memory.parts[granule->parts]);
+}
+
+void model_prefetch_near(struct model *model, const struct trace_event *event)
+{
+	struct granule *granule = granule_of(model, event);
+	const struct cell *cell = granule ? &granule->cell : NULL;
+
+	if (granule && granule->parts) {
+		const struct cell *cells = model->memory.parts[granule->parts].cells;
+
+		cell = cells[0].mask >> (event->address & 7) & 1 ? &cells[0] : &cells[1];
+	}
+	if (!cell || !cell->mask)
 		return;
-	__builtin_prefetch(&model->sets[granule->cell.set]);
+	__builtin_prefetch(&model->sets[cell->set]);
 	if (model->sink.prefetch)
-		model->sink.prefetch(model->sink.user, granule->cell.location);
+		model->sink.prefetch(model->sink.user, cell->location);
 }
 
 void model_finish(struct model *model)

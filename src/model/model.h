@@ -120,6 +120,7 @@ void model_event(struct model *model, const struct trace_event *event);
  * what stands there.
  */
 void model_prefetch_far(struct model *model, const struct trace_event *event);
+void model_prefetch_parts(struct model *model, const struct trace_event *event);
 void model_prefetch_near(struct model *model, const struct trace_event *event);
 /* No more events: ends what is open. */
 void model_finish(struct model *model);

@@ -377,7 +377,7 @@ static void own(struct model *model, uint32_t object_index, uint32_t owner_root,
 }
 
 static void find_owner(struct model *model, struct thread *thread, uint32_t index, uint64_t address,
-		       const struct place *place)
+		       struct place *place)
 {
 	/* A way that is not the owner's own shows nothing of what has an owner. */
 	if (model->sets[index].owned && !place->holder && !place->global)
@@ -395,12 +395,20 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 			own(model, index, set_root(model, pointer), place);
 		return;
 	}
-	if (!frame || !frame->receiver || !routine->receiver_type)
+	if (!frame || !frame->receiver || !routine->receiver_type) {
+		/* Nor will it in another call of the function; a null pointer is no receiver either. */
+		if (frame && frame == &thread->frames[thread->depth - 1] && !routine->receiver_type)
+			place->ownerless = frame->function + 1;
 		return;
+	}
 	bool direct = place->holder == routine->receiver_type;
 
-	if (!direct && (model->sets[index].owned || frame->receiver == address - place->offset ||
-			!place_reaches(model, routine->receiver_type, place->type_size ? place->type : 0)))
+	if (!direct && !place_reaches(model, routine->receiver_type, place->type_size ? place->type : 0)) {
+		if (frame == &thread->frames[thread->depth - 1])
+			place->ownerless = frame->function + 1;
+		return;
+	}
+	if (!direct && (model->sets[index].owned || frame->receiver == address - place->offset))
 		return;
 	if (frame->receiver_set && frame->receiver_turn == model->turn &&
 	    frame->receiver_set == model->sets[index].root)
@@ -446,7 +454,7 @@ static void find_guard(struct model *model, struct thread *thread, uint32_t inde
 }
 
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
-		     const struct place *place, bool writes)
+		     struct place *place, bool writes)
 {
 	uint32_t index = cell->set;
 

@@ -5,8 +5,12 @@
 #include <stdlib.h>
 
 struct range {
-	int low ATOMSAN_ATOMIC_SET("ends");  //= set ends range.low; set limits.ends account.limits.low; set steps[].ends account.steps[].low
-	int high ATOMSAN_ATOMIC_SET("ends"); //= set ends range.high; set limits.ends account.limits.high; set steps[].ends account.steps[].high
+	int low ATOMSAN_ATOMIC_SET("ends"); //= set ends range.low
+	//= set limits.ends account.limits.low
+	//= set steps[].ends account.steps[].low
+	int high ATOMSAN_ATOMIC_SET("ends"); //= set ends range.high
+					     //= set limits.ends account.limits.high
+					     //= set steps[].ends account.steps[].high
 };
 struct account {
 	struct range limits;

@@ -4,8 +4,9 @@
 #include <mutex>
 
 struct range {
-	int low ATOMSAN_ATOMIC_SET("ends");  //= set limits.ends bank::account.limits.low
-	int high ATOMSAN_ATOMIC_SET("ends"); //= set ends range.high; set limits.ends bank::account.limits.high
+	int low ATOMSAN_ATOMIC_SET("ends"); //= set limits.ends bank::account.limits.low
+	int high
+		ATOMSAN_ATOMIC_SET("ends"); //= set ends range.high; set limits.ends bank::account.limits.high
 };
 namespace bank
 {
@@ -13,12 +14,12 @@ class account
 {
 	range limits = {};
 
-    public:
-	long balance ATOMSAN_ATOMIC_SET("money") = 0;  //= set money bank::account.balance
-	account *owner ATOMSAN_OWNED = nullptr;        //= owned bank::account.owner
-	account *parent ATOMSAN_NOT_OWNED = nullptr;   //= notowned bank::account.parent
-	long hits ATOMSAN_IGNORE = 0;                  //= ignore member bank::account.hits
-	ATOMSAN_UNIT void add(long n);                 //= unit function _ZN4bank7account3addEl
+      public:
+	long balance ATOMSAN_ATOMIC_SET("money") = 0; //= set money bank::account.balance
+	account *owner ATOMSAN_OWNED = nullptr;       //= owned bank::account.owner
+	account *parent ATOMSAN_NOT_OWNED = nullptr;  //= notowned bank::account.parent
+	long hits ATOMSAN_IGNORE = 0;                 //= ignore member bank::account.hits
+	ATOMSAN_UNIT void add(long n);                //= unit function _ZN4bank7account3addEl
 	ATOMSAN_NOT_UNIT long sum(const account &other) const;
 	void copy(account &from ATOMSAN_UNITFOR);
 };
@@ -27,7 +28,7 @@ template <class A, class B> struct both {
 	B b;
 };
 } // namespace bank
-ATOMSAN_TYPE_MERGE(bank::account, "books");     //= merge books type bank::account
+ATOMSAN_TYPE_MERGE(bank::account, "books"); //= merge books type bank::account
 using pair = bank::both<int, long>;
 ATOMSAN_TYPE_IGNORE(pair); //= ignore type "bank::both<int, long>"
 

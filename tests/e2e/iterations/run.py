@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """run.py ATOMSAN SOURCE: in which functions and loops accesses lie, held against the source's comments.
 
-    //# NAME [walk]       the loop on this line is called so, and is a plain walk or is not
+    // # NAME [walk]       the loop on this line is called so, and is a plain walk or is not
     //@ FRAME... [*]      every access on this line lies in exactly these frames, functions and loops,
                           outermost first; ... for any at the bottom; with * each time in an iteration
                           that the line was not in before
@@ -27,7 +27,7 @@ def fail(message):
 def comments(source):
     loops, lines = {}, {}
     for number, line in enumerate(open(source), 1):
-        loop, at = re.search(r"//# (\w+)( walk)?$", line), re.search(r"//@ (.*)$", line)
+        loop, at = re.search(r"// ?# (\w+)( walk)?$", line), re.search(r"//@ (.*)$", line)
         if loop:
             loops[number] = (loop[1], bool(loop[2]))
         if at:

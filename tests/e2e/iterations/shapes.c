@@ -30,8 +30,8 @@ void hand_over(long n)
 
 void plain_for(int n)
 {
-	for (int i = 0; i < n; i++) { //# a
-		seen++; //@ main plain_for a *
+	for (int i = 0; i < n; i++) { // # a
+		seen++;               //@ main plain_for a *
 		step();
 		seen++; //@ main plain_for a *
 	}
@@ -54,7 +54,7 @@ void quiet(int n)
 
 void plain_while(int n)
 {
-	while (n-- > 0) { //# b
+	while (n-- > 0) { // # b
 		if (n == 1)
 			continue;
 		step();
@@ -65,7 +65,7 @@ void plain_while(int n)
 
 void plain_do(int n)
 {
-	do { //# c
+	do { // # c
 		step();
 		seen++; //@ main plain_do c *
 	} while (--n);
@@ -74,7 +74,7 @@ void plain_do(int n)
 
 int early_return(int n)
 {
-	for (;;) { //# d
+	for (;;) { // # d
 		step();
 		if (!--n) {
 			seen++; //@ main early_return d
@@ -86,7 +86,7 @@ int early_return(int n)
 
 void early_break(int n)
 {
-	for (int i = 0;; i++) { //# e
+	for (int i = 0;; i++) { // # e
 		step();
 		if (i == n) {
 			seen++; //@ main early_break e
@@ -100,9 +100,9 @@ void early_break(int n)
 
 void nested(int n)
 {
-	for (int i = 0; i < n; i++) { //# f
-		seen++; //@ main nested f *
-		for (int k = 0; k < n; k++) { //# g
+	for (int i = 0; i < n; i++) {         // # f
+		seen++;                       //@ main nested f *
+		for (int k = 0; k < n; k++) { // # g
 			step();
 			seen++; //@ main nested f g *
 			if (k == 1)
@@ -120,9 +120,9 @@ out:
 
 int nested_return(int n)
 {
-	while (n > 0) { //# h
+	while (n > 0) { // # h
 		n--;
-		do { //# i
+		do { // # i
 			step();
 			seen++; //@ main nested_return h i *
 			if (n == 1) {
@@ -136,7 +136,7 @@ int nested_return(int n)
 
 void gotos(int n)
 {
-again: //# j
+again: // # j
 	step();
 	seen++; //@ main gotos j *
 	if (--n)
@@ -146,7 +146,7 @@ again: //# j
 
 void switches(int n)
 {
-	while (n >= 0) { //# k
+	while (n >= 0) { // # k
 		switch (n--) {
 		case 3:
 		case 2:
@@ -167,10 +167,10 @@ done:
 
 void loop_in_a_way_out(int n)
 {
-	for (;;) { //# l
+	for (;;) { // # l
 		step();
 		if (n) {
-			for (int i = 0; i < 2; i++) { //# m
+			for (int i = 0; i < 2; i++) { // # m
 				step();
 				seen++; //@ main loop_in_a_way_out l m *
 			}
@@ -183,7 +183,7 @@ void loop_in_a_way_out(int n)
 
 static void jump(int n)
 {
-	for (int i = 0; i < 3; i++) { //# n
+	for (int i = 0; i < 3; i++) { // # n
 		step();
 		seen++; //@ ... jump n *
 		if (i == n)
@@ -197,7 +197,7 @@ void jump_out(int n)
 		seen++; //@ main jump_out
 		return;
 	}
-	for (;;) { //# o
+	for (;;) { // # o
 		step();
 		jump(n);
 	}
@@ -207,8 +207,8 @@ void jump_inside(int n)
 {
 	volatile int i = 0;
 
-	for (; i < n; i++) { //# p
-		seen++; //@ main jump_inside p *
+	for (; i < n; i++) { // # p
+		seen++;      //@ main jump_inside p *
 		if (!setjmp(home))
 			jump(1);
 		seen++; //@ main jump_inside p *
@@ -218,7 +218,7 @@ void jump_inside(int n)
 
 void walk_list(struct node *first)
 {
-	for (struct node *p = first; p; p = p->next) { //# q walk
+	for (struct node *p = first; p; p = p->next) { // # q walk
 		hand_over(p->value);
 		seen++; //@ main walk_list q *
 	}
@@ -226,7 +226,7 @@ void walk_list(struct node *first)
 
 void walk_array(int n)
 {
-	for (int i = 0; i < n; i++) { //# r walk
+	for (int i = 0; i < n; i++) { // # r walk
 		nodes[i].value++;
 		step();
 		seen++; //@ main walk_array r *
@@ -235,7 +235,7 @@ void walk_array(int n)
 
 void walk_calls(int n)
 {
-	for (int i = 0; i < n; i++) { //# s walk
+	for (int i = 0; i < n; i++) { // # s walk
 		hand_over(i);
 		seen++; //@ main walk_calls s *
 	}
@@ -243,7 +243,7 @@ void walk_calls(int n)
 
 static void inlined(int n)
 {
-	while (n--) { //# t
+	while (n--) { // # t
 		step();
 		seen++; //@ main inlined_twice inlined t *
 	}
@@ -259,7 +259,7 @@ void inlined_twice(int n)
 
 void through_pointer(void (*f)(void), int n)
 {
-	while (n--) { //# u
+	while (n--) { // # u
 		f();
 		seen++; //@ main through_pointer u *
 	}
@@ -280,7 +280,7 @@ void harmless(int n)
 
 static void *thread(void *argument)
 {
-	for (int i = 0; i < 3; i++) { //# v
+	for (int i = 0; i < 3; i++) { // # v
 		step();
 		seen++; //@ thread v *
 	}
@@ -312,7 +312,7 @@ int main(void)
 	inlined_twice(2);
 	through_pointer(step, 3);
 	harmless(3);
-	for (int i = 0; i < 2; i++) { //# w
+	for (int i = 0; i < 2; i++) { // # w
 		step();
 		seen++; //@ main w *
 		pthread_create(&one, NULL, thread, NULL);

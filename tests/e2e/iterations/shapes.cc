@@ -16,7 +16,7 @@ __attribute__((noinline)) void step()
 
 __attribute__((noinline)) void fail_at(int i, int n)
 {
-	for (int k = 0; k < 2; k++) { //# a
+	for (int k = 0; k < 2; k++) { // # a
 		step();
 		seen++; //@ ... fail_at a *
 		if (i == n && k)
@@ -26,7 +26,7 @@ __attribute__((noinline)) void fail_at(int i, int n)
 
 void caught_inside(int n)
 {
-	for (int i = 0; i < n; i++) { //# b walk
+	for (int i = 0; i < n; i++) { // # b walk
 		try {
 			seen++; //@ main caught_inside b *
 			fail_at(i, 1);
@@ -42,8 +42,8 @@ void caught_inside(int n)
 void caught_outside(int n)
 {
 	try {
-		for (int i = 0; i < n; i++) { //# c walk
-			for (int k = 0; k < 2; k++) { //# d
+		for (int i = 0; i < n; i++) {         // # c walk
+			for (int k = 0; k < 2; k++) { // # d
 				fail_at(i, 1);
 				seen++; //@ main caught_outside c d *
 			}
@@ -64,7 +64,7 @@ struct noisy {
 
 __attribute__((noinline)) void passes(int n)
 {
-	for (int i = 0; i < n; i++) { //# e walk
+	for (int i = 0; i < n; i++) { // # e walk
 		noisy object;
 		fail_at(i, 1);
 		seen++; //@ main caught_by_caller passes e *
@@ -83,7 +83,7 @@ void caught_by_caller()
 
 long scoped(const std::vector<long> &list, long wanted)
 {
-	for (const long &one : list) { //# f walk
+	for (const long &one : list) { // # f walk
 		std::lock_guard<std::mutex> guard(lock);
 		if (one == wanted) {
 			seen++; //@ main scoped f
@@ -96,7 +96,7 @@ long scoped(const std::vector<long> &list, long wanted)
 
 void iterators(std::vector<long> &list)
 {
-	for (std::vector<long>::iterator at = list.begin(); at != list.end(); ++at) { //# g walk
+	for (std::vector<long>::iterator at = list.begin(); at != list.end(); ++at) { // # g walk
 		step();
 		*at += 1;
 		seen++; //@ main iterators g *
@@ -118,7 +118,7 @@ int main()
 {
 	std::vector<long> list = {1, 2, 3};
 	auto lambda = [](int n) {
-		while (n--) { //# h
+		while (n--) { // # h
 			step();
 			seen++; //@ main operator() h *
 		}
@@ -131,8 +131,8 @@ int main()
 	iterators(list);
 	quiet(list);
 	lambda(2);
-	for (int once = 1; once; once--) { //# i
-		seen++; //@ main i *
+	for (int once = 1; once; once--) { // # i
+		seen++;                    //@ main i *
 		std::puts("even");
 	}
 	seen++; //@ main
