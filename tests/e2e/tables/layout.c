@@ -49,9 +49,9 @@ int account_low(struct account *a)
 	return a->limits.low;
 }
 
-void account_set(struct account *a, struct account *b)
+void account_set(struct account *a, double rate)
 {
-	a->next = b;
+	a->rate = rate;
 }
 
 void account_move(struct account *a)
@@ -79,7 +79,8 @@ static void work(struct account *a, int i)
 	a->rate = 1.5;
 	a->code[i] += 7;
 	a->deep[i].inner += i;
-	account_set(a, &single);
+	account_set(a, 2.5);
+	a->next = &single;
 	account_move(a);
 	a->deep[0].inner += account_low(a) + account_choose(a);
 }
