@@ -115,7 +115,7 @@ static int check(struct watch *watch, struct follow_options *options, struct fin
 	struct trace *trace = trace_live_trace(watch->live);
 	struct trace_cursor *cursor = trace_live_cursor(watch->live);
 	struct serial_options serial_options;
-	struct trace_event event;
+	static struct trace_event events[SERIAL_BATCH];
 	struct serial *serial;
 	struct err err;
 	int more, status = CLI_OK;
@@ -126,8 +126,15 @@ static int check(struct watch *watch, struct follow_options *options, struct fin
 	serial_options.found = found;
 	serial_options.user = watch;
 	serial = serial_new(trace, &serial_options, list);
-	while ((more = trace_next(cursor, &event)) > 0)
-		serial_event(serial, &event);
+	while ((more = trace_next(cursor, &events[0])) > 0) {
+		size_t count = 1;
+
+		while (count < SERIAL_BATCH && (more = trace_next_now(cursor, &events[count])) > 0)
+			count++;
+		serial_events(serial, events, count);
+		if (more < 0)
+			break;
+	}
 	if (more < 0)
 		status = cli_fail(watch->verb, trace_cursor_error(cursor));
 	if (trace_live_finish(watch->live, &err))

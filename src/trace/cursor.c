@@ -380,7 +380,7 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 
 		s = c->current;
 		if (unlikely(!s)) {
-			if (!c->source || !c->source->refill(c))
+			if (!c->source || c->hasty || !c->source->refill(c))
 				break;
 			continue;
 		}
@@ -419,6 +419,16 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 			leave(c);
 	}
 	return c->failed ? -1 : 0;
+}
+
+int trace_next_now(struct trace_cursor *c, struct trace_event *e)
+{
+	int got;
+
+	c->hasty = true;
+	got = trace_next(c, e);
+	c->hasty = false;
+	return got;
 }
 
 static bool empty(const struct stream *s)

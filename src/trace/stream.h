@@ -51,6 +51,7 @@ struct trace_cursor {
 	uint32_t waiting;
 	bool merged;
 	bool failed;
+	bool hasty; /* do not wait for more */
 	struct stream *streams;
 	uint32_t stream_count;
 	const struct stream_source *source; /* NULL: a file */
