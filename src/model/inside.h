@@ -47,6 +47,7 @@ struct routine {
 	bool synchronises; /* loop: a lock was taken inside an iteration */
 	bool starts;       /* a thread began with it, so it is no unit wherever it is called */
 	uint16_t receiver_type;
+	uint16_t merged; /* group that the user put the receiver's type in */
 	uint32_t file;
 };
 
@@ -235,6 +236,8 @@ static inline uint32_t set_of_access(struct model *model, struct thread *thread,
 	return set_look_up(model, thread, cell, address, place, writes);
 }
 /* Of the object that a receiver points to; 0 if it has none yet and `make` is not set. */
+/* Root of a group that the user made; 0: nothing of it was seen yet. */
+uint32_t set_of_group(const struct model *model, uint32_t name);
 uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, bool make);
 /* The bytes stop being what they were: a block is allocated, freed, goes out of scope. */
 void set_forget(struct model *model, uint64_t start, uint64_t size);

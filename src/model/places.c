@@ -234,6 +234,9 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	routine->argument = function.flags & ATOMSAN_FN_ARGUMENT;
 	routine->receiver_type = type_number(model, function.receiver_type);
 	routine->file = number(&model->files, function.file);
+	if (spec && routine->receiver_type)
+		routine->merged =
+			(uint16_t)number(&model->names, spec_type_merge(spec, function.receiver_type));
 	if (spec && function.name && !routine->loop && !routine->argument) {
 		unsigned word = spec_function(spec, function.name, function.linkage_name, function.file);
 

@@ -244,6 +244,13 @@ static uint32_t apply_merge(struct model *model, uint32_t index, uint32_t name)
 	return merge(model, set_root(model, index), set_root(model, group));
 }
 
+uint32_t set_of_group(const struct model *model, uint32_t name)
+{
+	uint32_t index = map_get(&model->instances, KEY_NAME | name);
+
+	return index ? set_root(model, index) : 0;
+}
+
 static void assign(struct model *model, struct cell *cell, uint64_t address, const struct place *place)
 {
 	const struct spec *spec = model->options.spec;

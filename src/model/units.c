@@ -294,7 +294,10 @@ static uint32_t receiver_root(struct model *model, struct frame *frame, const st
 	if (frame->receiver_set && frame->receiver_turn == model->turn)
 		return frame->receiver_set;
 	frame->receiver_turn = model->turn;
-	return frame->receiver_set = set_of_receiver(model, frame->receiver, routine->receiver_type, false);
+	frame->receiver_set = set_of_receiver(model, frame->receiver, routine->receiver_type, false);
+	if (!frame->receiver_set && routine->merged)
+		frame->receiver_set = set_of_group(model, routine->merged);
+	return frame->receiver_set;
 }
 
 /* Why the frame is a unit for the set before anybody accesses it; NONE if it is not. */
@@ -508,6 +511,8 @@ bool unit_cursor_user(struct model *model, struct thread *thread, uint64_t objec
 		i--;
 	if (!i-- || thread->frames[i].start)
 		return false;
+	if (routine_of(model, thread->frames[i].function)->seen_through)
+		return true;
 	if (model->options.units != MODEL_UNITS_FUNCTIONS || i < thread->floor ||
 	    map_get(&thread->open, root))
 		return true;

@@ -27,6 +27,29 @@ CASES = [
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
 ]
+# program, spec file, findings
+SPECS = [
+    ("figure1.c", "merge both type account global", {("count transfer", "both")}),
+    ("figure1.c", "unit function transfer", {("count transfer", "global")}),
+    ("figure1.c", "unitfor function transfer global", {("count transfer", "global")}),
+    ("figure2.c", "notunit function unit1", set()),
+    ("figure2.c", "ignore variable z", set()),
+    ("figure2.c", "ignore function get", set()),
+    ("figure2.c", "set xy variable x y", set()),
+    ("guards.c", "set w variable work\nset t variable total", set()),
+    ("owned.c", "notunit function rotate\nnotunit function watch", set()),
+    ("piper.c", "wait function take", set()),
+    ("contexts.cc", "ignore type counter", set()),
+    ("silent.c", "notunit function eat", set()),
+]
+# What is wrong with a spec file, and what is said of it.
+BAD = [
+    ("unit transfer", "bad:1: "),
+    ("set s acount.checking", "did you mean 'account"),
+    ("unit function transfer\nnotunit function transfer", "bad:2: "),
+    ("owned account", "bad:1: "),
+    ("\n\nfrobnicate", "bad:3: "),
+]
 LEVELS = ["-O0", "-O2"]
 
 
@@ -87,6 +110,23 @@ def main():
             check(trace, ["--engine=clocks", *options], expected)
             if source == "contexts.cc":
                 look_at_contexts(document)
+        for source, text, expected in SPECS:
+            spec = WORK / "spec"
+            spec.write_text(text + "\n")
+            document = check(traces[source], [f"--spec={spec}"], expected)
+            found = {brief(finding) for finding in document["findings"]}
+            if found != expected:
+                fail(f"{source} {level} with {text!r}: found {found}, expected {expected}")
+    for text, sentence in BAD:
+        spec = WORK / "bad"
+        spec.write_text(text + "\n")
+        done = subprocess.run([ATOMSAN, "check", f"--spec={spec}", traces["figure1.c"]], stderr=subprocess.PIPE, text=True)
+        if done.returncode != 1 or sentence not in done.stderr or done.stderr.count("\n") != 1:
+            fail(f"the spec file {text!r} gives {done.returncode}, {done.stderr!r}")
+    for options, sentence in ((["--units=function"], "did you mean 'functions'"), (["--sets=two"], "--sets"), (["--engine=x"], "--engine")):
+        done = subprocess.run([ATOMSAN, "check", *options, traces["figure1.c"]], stderr=subprocess.PIPE, text=True)
+        if done.returncode != 1 or sentence not in done.stderr:
+            fail(f"{options} gives {done.returncode}, {done.stderr!r}")
 
 
 main()
