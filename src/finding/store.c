@@ -25,7 +25,8 @@ enum { APPLICATION = 0x6174736e, WAIT_MILLISECONDS = 60000 };
  * released is never changed; a new one is added.
  *
  *   runs         every run of a verb that added something
- *   findings     one row per id; `document` is the JSON of the best interleaving
+ *   findings     one row per id; `document` is the JSON of the best interleaving; kind, state and
+ *                review are the numbers of finding.h, which therefore never change
  *   occurrences  which run found what, and how often
  *   history      every change of a state or a review
  *   schedules    what was forced upon the program, and what came of it
@@ -238,7 +239,11 @@ struct store *store_open(const char *path, enum store_mode mode, struct err *err
 						     : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 				  err);
 	}
-	if (version >= 0 && version < VERSION && mode == STORE_READ) {
+	/* Who only reads must write all the same where a killed writer's half transaction is to be taken
+	 * back, or where the format is an older one. */
+	if (mode == STORE_READ && store->db &&
+	    (version < 0 ? sqlite3_extended_errcode(store->db) == SQLITE_READONLY_ROLLBACK
+			 : version < VERSION)) {
 		sqlite3_close(store->db);
 		store->db = NULL;
 		version = open_as(store, SQLITE_OPEN_READWRITE, err);

@@ -395,6 +395,41 @@ static void writers(void **state)
 		sql(path, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"), 0);
 }
 
+/* Killed when half of a transaction is on the disk already: who reads next puts the old state back first. */
+static void half_way(void **state)
+{
+	const char *path = helper_path("half.db");
+	struct finding_list *list = samples_many(400);
+	pid_t child;
+	int status;
+
+	add(path, list);
+	finding_list_free(list);
+	child = fork();
+	if (!child) {
+		sqlite3 *db;
+
+		if (sqlite3_open(path, &db) != SQLITE_OK)
+			_exit(1);
+		sqlite3_exec(db,
+			     "PRAGMA cache_size = 2; BEGIN IMMEDIATE; UPDATE findings SET title = 'half', "
+			     "document = document || document",
+			     NULL, NULL, NULL);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	char *journal = mem_textf("%s-journal", path);
+
+	assert_int_equal(access(journal, F_OK), 0);
+	free(journal);
+	list = load(path, STORE_QUERY_ALL);
+	assert_int_equal(list->finding_count, 400);
+	for (uint32_t i = 0; i < list->finding_count; i++)
+		assert_string_not_equal(list->findings[i].title, "half");
+	finding_list_free(list);
+}
+
 static void paths(void **state)
 {
 	char *path = store_default_path("./build/bank");
@@ -427,9 +462,10 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(life),        cmocka_unit_test(trials), cmocka_unit_test(queries),
-		cmocka_unit_test(not_a_store), cmocka_unit_test(older),  cmocka_unit_test(damaged),
-		cmocka_unit_test(writers),     cmocka_unit_test(paths),  cmocka_unit_test(hostile),
+		cmocka_unit_test(life),        cmocka_unit_test(trials),   cmocka_unit_test(queries),
+		cmocka_unit_test(not_a_store), cmocka_unit_test(older),    cmocka_unit_test(damaged),
+		cmocka_unit_test(writers),     cmocka_unit_test(half_way), cmocka_unit_test(paths),
+		cmocka_unit_test(hostile),
 	};
 
 	unsetenv("ATOMSAN_DB");
