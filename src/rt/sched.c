@@ -182,7 +182,7 @@ static struct sched_thread *next_one(struct sched_thread *me)
 			if (let_all_look())
 				continue;
 		}
-		if (somebody_may_come() || sched.foreign || rt_signal_handlers)
+		if (somebody_may_come() || sched.foreign || sched.forked || rt_signal_handlers)
 			return NULL;
 		deadlock();
 	}
@@ -256,7 +256,8 @@ static void look_at_holder(struct sched_thread *me)
 static void look_around(struct sched_thread *me)
 {
 	uint64_t now = sched_now();
-	bool again = __atomic_exchange_n(&handler_ran, false, __ATOMIC_RELAXED) || sched.foreign;
+	bool again =
+		__atomic_exchange_n(&handler_ran, false, __ATOMIC_RELAXED) || sched.foreign || sched.forked;
 
 	if (me->status == SCHED_BLOCKED && me->deadline && now >= me->deadline) {
 		me->status = SCHED_READY;

@@ -107,6 +107,7 @@ extern struct sched_state_of_all {
 	enum sched_mode base; /* what goes on when a schedule has come to its end */
 	bool freed;           /* everybody runs as he likes from here on */
 	bool frees;           /* the schedule's end lets all go */
+	bool forked;          /* another process may have a hand in what threads wait for */
 	bool counts_all;      /* every access is an event, not only the first of its kind in a stretch */
 	uint32_t holder;      /* index of who has the token, or SCHED_NOBODY */
 	uint32_t last;        /* who had it last */
