@@ -26,6 +26,7 @@ test: all
 bench: all
 	@bench/run $(BUILD)
 	@bench/throughput $(BUILD)
+	@bench/schedule $(BUILD)
 
 tables: all
 	@scripts/tables $(BUILD)

@@ -199,13 +199,12 @@ static int read_given(struct exploration *x, struct err *err)
 
 /* ---- the first run ---- */
 
+/* All that stand before it were given by the user. */
 static void add_predicted(void *user, const struct schedule *schedule, uint32_t finding)
 {
 	struct exploration *x = user;
-	struct schedule *s = schedule_copy(schedule);
 
-	/* The first run's options are not the environment of the others. */
-	try_first(x, s);
+	try_first(x, schedule_copy(schedule));
 	x->predicted_by_schedule = mem_resize(x->predicted_by_schedule, x->predicted_count + 1,
 					      sizeof *x->predicted_by_schedule);
 	x->predicted_by_schedule[x->predicted_count++] = finding;
@@ -218,6 +217,7 @@ static int predict(struct exploration *x, struct trace *trace, struct err *err)
 	struct serial_options serial;
 	int failed;
 
+	x->setup.must_try = x->setup.schedule_count;
 	if (x->no_predict)
 		return 0;
 	if (checking_prepare(&x->checking, trace, &serial, err) < 0)
@@ -281,10 +281,12 @@ static void print_predicted(const struct exploration *x, const struct explore *e
 {
 	uint32_t tried = 0, followed = 0, failed = 0;
 
-	for (uint32_t i = 0; i < x->predicted_count && i < e->runs; i++) {
-		tried++;
-		followed += e->given_followed[i];
-		failed += e->given_failed[i];
+	for (uint32_t i = 0; i < x->predicted_count; i++) {
+		uint32_t n = x->setup.must_try + i;
+
+		tried += e->given_tried[n];
+		followed += e->given_followed[n];
+		failed += e->given_failed[n];
 	}
 	printf("predicted: %" PRIu64 " violations, %" PRIu64
 	       " of them seen in the first run; %u schedules, %u tried, "
@@ -387,12 +389,13 @@ static int report(struct exploration *x, const struct explore *e, struct err *er
 {
 	struct finding_list *list = finding_list_new("explore");
 	char *real = realpath(x->folder, NULL);
-	const struct exploring exploring = {&x->target,
-					    &x->checking,
-					    real ? real : x->folder,
-					    x->predicted,
-					    x->predicted_by_schedule,
-					    x->predicted_count};
+	const struct exploring exploring = {.target = &x->target,
+					    .checking = &x->checking,
+					    .folder = real ? real : x->folder,
+					    .first_predicted = x->setup.must_try,
+					    .predicted = x->predicted,
+					    .predicted_by_schedule = x->predicted_by_schedule,
+					    .predicted_count = x->predicted_count};
 	int failed = 0;
 
 	list->program = finding_text(list, x->target.argv[0]);
@@ -451,7 +454,7 @@ static int explore_all(struct exploration *x)
 	x->setup.header = x->header;
 	x->setup.progress = progress;
 	x->setup.context = x;
-	e = look_first(x, &err) < 0 || read_given(x, &err) < 0 ? NULL : explore(&x->setup, &err);
+	e = read_given(x, &err) < 0 || look_first(x, &err) < 0 ? NULL : explore(&x->setup, &err);
 	if (x->terminal)
 		fputs("\r\033[K", stderr);
 	if (!e)

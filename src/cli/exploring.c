@@ -276,9 +276,11 @@ static int keep_schedule(struct finding_list *list, struct finding *finding,
 /* The id of what the failure's schedule was made for; NULL if it was not made for anything. */
 static const char *predicted_id(const struct exploring *x, const struct explore_failure *failure)
 {
-	if (failure->given < 0 || failure->given >= x->predicted_count)
+	int64_t number = failure->given - x->first_predicted;
+
+	if (failure->given < 0 || number < 0 || number >= x->predicted_count)
 		return NULL;
-	return x->predicted->findings[x->predicted_by_schedule[failure->given]].id;
+	return x->predicted->findings[x->predicted_by_schedule[number]].id;
 }
 
 /* Of the findings from `first` on only the one with this id, if there is one. */

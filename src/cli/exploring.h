@@ -12,8 +12,8 @@ struct exploring {
 	const struct target *target;
 	struct checking *checking;
 	const char *folder; /* where schedules go */
-	/* What was predicted, and which of it each of the first given schedules is for; NULL if nothing was.
-	 */
+	/* What was predicted, and which of it each of the given schedules from this one on is for. */
+	uint32_t first_predicted;
 	const struct finding_list *predicted;
 	const uint32_t *predicted_by_schedule;
 	uint32_t predicted_count;

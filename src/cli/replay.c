@@ -22,12 +22,15 @@ struct replay {
 	uint64_t first_hash;
 };
 
-/* The schedule of a finding lies where explore puts it. */
-static char *schedule_path(const char *name)
+/* The schedule of a finding lies where explore puts it: beside the program, if that is said. */
+static char *schedule_path(const char *name, const char *program)
 {
+	const char *slash = program ? strrchr(program, '/') : NULL;
+
 	if (strncmp(name, "F-", 2) || !access(name, F_OK))
 		return mem_text(name);
-	return mem_textf(".atomsan/schedules/%s.schedule", name);
+	return mem_textf("%.*s.atomsan/schedules/%s.schedule", slash ? (int)(slash - program + 1) : 0,
+			 slash ? program : "", name);
 }
 
 static char **argv_of(const struct schedule *s)
@@ -234,7 +237,7 @@ static int run(int argc, char **argv)
 		if (*end || *times < '0' || *times > '9' || !r.times)
 			return cli_failf(&verb_replay, "--times=%s is no number of runs", times);
 	}
-	path = schedule_path(argv[first]);
+	path = schedule_path(argv[first], argv[first + next]);
 	r.path = path;
 	status = replay(&r, argv + first + next);
 	schedule_free(r.schedule);

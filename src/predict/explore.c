@@ -19,6 +19,7 @@ struct work {
 	struct job *jobs;
 	struct run **runs; /* of the jobs, for run_wait */
 	uint64_t started;
+	uint64_t given, drawn; /* of these: given schedules, and runs of strategies */
 	double began;
 	bool done;
 	struct err *err;
@@ -47,7 +48,19 @@ static bool budget_spent(const struct work *w)
 		return true;
 	if (setup->seconds > 0 && now() - w->began >= setup->seconds)
 		return true;
-	return !setup->strategy_count && w->started >= setup->schedule_count;
+	return !setup->strategy_count && w->given >= setup->schedule_count;
+}
+
+/* Is a given schedule next? What was predicted may be so much that nothing would be left for chance. */
+static bool given_is_next(const struct work *w)
+{
+	const struct explore_setup *setup = w->e->setup;
+
+	if (w->given >= setup->schedule_count)
+		return false;
+	if (w->given < setup->must_try || !setup->strategy_count)
+		return true;
+	return setup->runs ? w->given < setup->runs / 2 : now() - w->began < setup->seconds / 2;
 }
 
 static int start_job(struct work *w, uint32_t slot)
@@ -58,14 +71,14 @@ static int start_job(struct work *w, uint32_t slot)
 	uint64_t number = w->started++;
 
 	*job = (struct job){.given = -1, .seed = setup->seed + number};
-	if (number < setup->schedule_count) {
-		job->given = (int64_t)number;
+	if (given_is_next(w)) {
+		job->given = (int64_t)w->given++;
 		run.strategy = "follow";
-		run.schedule = setup->schedules[number];
+		run.schedule = setup->schedules[job->given];
 		run.every = run.schedule->every;
 		run.hints = NULL;
 	} else {
-		job->tally = 1 + (uint32_t)((number - setup->schedule_count) % setup->strategy_count);
+		job->tally = 1 + (uint32_t)(w->drawn++ % setup->strategy_count);
 		run.strategy = w->e->tallies[job->tally].name;
 	}
 	run.seed = job->seed;
@@ -195,8 +208,10 @@ static int end_job(struct work *w, uint32_t slot)
 	e->tallies[job.tally].runs++;
 	e->events += result.report->events;
 	e->switches += result.report->switches;
-	if (job.given >= 0)
+	if (job.given >= 0) {
+		e->given_tried[job.given] = true;
 		e->given_followed[job.given] = result.followed;
+	}
 	if (!result.followed) {
 		e->not_followed++;
 		e->tallies[job.tally].not_followed++;
@@ -249,6 +264,7 @@ struct explore *explore(const struct explore_setup *setup, struct err *err)
 	e->tallies[0].name = "schedules";
 	for (uint32_t i = 0; i < setup->strategy_count; i++)
 		e->tallies[i + 1].name = setup->strategies[i];
+	e->given_tried = mem_zalloc(setup->schedule_count + 1, sizeof *e->given_tried);
 	e->given_followed = mem_zalloc(setup->schedule_count + 1, sizeof *e->given_followed);
 	e->given_failed = mem_zalloc(setup->schedule_count + 1, sizeof *e->given_failed);
 	w.jobs = mem_zalloc(setup->jobs, sizeof *w.jobs);
@@ -276,6 +292,7 @@ void explore_free(struct explore *e)
 	}
 	free(e->found);
 	free(e->tallies);
+	free(e->given_tried);
 	free(e->given_followed);
 	free(e->given_failed);
 	free(e);

@@ -28,6 +28,7 @@ struct explore_setup {
 	bool stop_at_first;
 	struct schedule **schedules; /* to be tried first */
 	uint32_t schedule_count;
+	uint32_t must_try;      /* so many of them; the others at most with half of the budget */
 	uint32_t minimise_runs; /* for each failure; 0: its schedule is left as it was */
 	void (*progress)(const struct explore *explore, void *context); /* after every run; NULL */
 	void *context;
@@ -59,8 +60,8 @@ struct explore {
 	uint64_t extra; /* runs beyond the budget, to make schedules shorter */
 	uint64_t events, switches;
 	double seconds;
-	bool *given_followed, *given_failed; /* by given schedule */
-	struct explore_tally *tallies;       /* [0] is of the given schedules */
+	bool *given_tried, *given_followed, *given_failed; /* by given schedule */
+	struct explore_tally *tallies;                     /* [0] is of the given schedules */
 	uint32_t tally_count;
 	struct explore_failure *found;
 	uint32_t found_count;

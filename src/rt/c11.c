@@ -55,14 +55,18 @@ INTERPOSER int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
 	const struct atomsan_site *site = rt_take_site();
 	struct hand_over *slot = create_prepare(argument, site);
+	uint32_t number;
 	int result;
 
 	if (!slot)
 		return thrd_nomem;
 	slot->start_c11 = start;
+	number = slot->number;
 	result = REAL(thrd_create)(thread, begin, slot);
 	if (result != thrd_success)
 		create_failed(slot, to_errno(result), site);
+	else
+		sched_exists(number);
 	return result;
 }
 
@@ -70,7 +74,7 @@ INTERPOSER int thrd_join(thrd_t thread, int *value)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
-	int result = CREATE_JOIN(number, site, 0, REAL(thrd_join)(thread, value));
+	int result = CREATE_JOIN(number, thread, site, 0, REAL(thrd_join)(thread, value));
 
 	if (result == thrd_success && number != RT_NO_THREAD)
 		rt_op_value(TRACE_OP_JOIN, 0, NULL, number, site);

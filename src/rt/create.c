@@ -231,16 +231,36 @@ INTERPOSER int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
 {
 	const struct atomsan_site *site = rt_take_site();
 	struct hand_over *slot = create_prepare(argument, site);
+	uint32_t number;
 	int error;
 
 	if (!slot)
 		return EAGAIN;
 	slot->start = start;
+	number = slot->number;
 	/* libc allocates here what it frees at the end of the thread: both are recorded, or neither. */
 	error = REAL(pthread_create)(thread, attributes, begin, slot);
 	if (error)
 		create_failed(slot, error, site);
+	else
+		sched_exists(number);
 	return error;
+}
+
+bool create_waits(pthread_t thread)
+{
+	pthread_attr_t attributes;
+	int state = PTHREAD_CREATE_JOINABLE;
+
+	if (pthread_equal(thread, pthread_self()))
+		return false;
+	rt_self.inside++;
+	if (!pthread_getattr_np(thread, &attributes)) {
+		pthread_attr_getdetachstate(&attributes, &state);
+		pthread_attr_destroy(&attributes);
+	}
+	rt_self.inside--;
+	return state == PTHREAD_CREATE_JOINABLE;
 }
 
 static void joined(uint32_t number, int error, const struct atomsan_site *site)
@@ -253,7 +273,7 @@ INTERPOSER int pthread_join(pthread_t thread, void **result)
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
-	int error = CREATE_JOIN(number, site, 0, REAL(pthread_join)(thread, result));
+	int error = CREATE_JOIN(number, thread, site, 0, REAL(pthread_join)(thread, result));
 
 	joined(number, error, site);
 	return error;
@@ -282,7 +302,7 @@ INTERPOSER int pthread_timedjoin_np(pthread_t thread, void **result, const struc
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, CLOCK_REALTIME, until) : RT_NO_THREAD;
-	int error = CREATE_JOIN(number, site, sched_deadline(CLOCK_REALTIME, until),
+	int error = CREATE_JOIN(number, thread, site, sched_deadline(CLOCK_REALTIME, until),
 				REAL(pthread_timedjoin_np)(thread, result, until));
 
 	joined(number, error, site);
@@ -294,7 +314,7 @@ INTERPOSER int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t c
 {
 	const struct atomsan_site *site = rt_take_site();
 	uint32_t number = rt_on() ? create_number(thread, clock, until) : RT_NO_THREAD;
-	int error = CREATE_JOIN(number, site, sched_deadline(clock, until),
+	int error = CREATE_JOIN(number, thread, site, sched_deadline(clock, until),
 				REAL(pthread_clockjoin_np)(thread, result, clock, until));
 
 	joined(number, error, site);

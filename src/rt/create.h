@@ -34,9 +34,12 @@ uint32_t create_number(pthread_t thread, clockid_t clock, const struct timespec 
 
 /* The value of `real`, a join of the thread with this number, once that need not wait; EXIT_PENDING
  * is nothing that a join returns. */
-#define CREATE_JOIN(number, site, deadline, real)                         \
-	SCHED_WAIT(SCHED_WAIT_JOIN, sched_object(number), site, deadline, \
-		   sched_has_ended(number) ? (real) : EXIT_PENDING, EXIT_PENDING, real)
+#define CREATE_JOIN(number, thread, site, deadline, real)                                                  \
+	SCHED_WAIT(SCHED_WAIT_JOIN, sched_object(number), site, deadline,                                  \
+		   sched_has_ended(number) || !create_waits(thread) ? (real) : EXIT_PENDING, EXIT_PENDING, \
+		   real)
 enum { EXIT_PENDING = -4711 };
+/* False if libc is going to refuse to join the thread, which runs: it is detached, or the caller. */
+bool create_waits(pthread_t thread);
 
 #endif

@@ -42,6 +42,8 @@ INTERPOSER pid_t fork(void)
 	pid_t pid = REAL(fork)();
 
 	if (pid > 0)
+		sched.forked = true;
+	if (pid > 0)
 		rt_op_value(TRACE_OP_FORK, 0, NULL, pid, site);
 	return pid;
 }
@@ -59,6 +61,8 @@ INTERPOSER pid_t _Fork(void)
 	const struct atomsan_site *site = rt_take_site();
 	pid_t pid = REAL(_Fork)();
 
+	if (pid > 0)
+		sched.forked = true;
 	if (pid > 0)
 		rt_op_value(TRACE_OP_FORK, 0, NULL, pid, site);
 	else if (pid == 0)

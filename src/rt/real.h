@@ -150,6 +150,7 @@ struct sockaddr;
 	F(int, sigwaitinfo, (const sigset_t *, siginfo_t *), NULL)                                         \
 	F(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *), NULL)               \
 	F(int, sigsuspend, (const sigset_t *), NULL)                                                       \
+	F(void, pthread_testcancel, (void), NULL)                                                          \
 	F(int, pause, (void), NULL)
 
 struct real_table {

@@ -16,6 +16,7 @@
 /* How often those who wait look around, and how long a thing may take of which nobody can say
  * whether it ever comes. */
 enum { LOOK_NS = 20 * 1000 * 1000 };
+#define BUSY_NS 1000000000ull
 #define PATIENCE_NS (rt_options.sched_patience * 1000000ull)
 
 struct sched_state_of_all sched = {.holder = SCHED_NOBODY, .last = SCHED_NOBODY};
@@ -182,7 +183,7 @@ static struct sched_thread *next_one(struct sched_thread *me)
 			if (let_all_look())
 				continue;
 		}
-		if (somebody_may_come() || sched.foreign || rt_signal_handlers)
+		if (somebody_may_come() || sched.foreign || sched.forked || rt_signal_handlers)
 			return NULL;
 		deadlock();
 	}
@@ -241,9 +242,11 @@ static void look_at_holder(struct sched_thread *me)
 	if (me->watched != h->index + 1 || me->watched_beat != h->beat) {
 		me->watched = h->index + 1;
 		me->watched_beat = h->beat;
+		me->watched_since = sched_now();
 		return;
 	}
-	if (h->busy || !asleep(h->tid))
+	/* One that computes for long goes on doing so: it stops at its next point. */
+	if (h->busy || (!asleep(h->tid) && sched_now() - me->watched_since < BUSY_NS))
 		return;
 	h->status = SCHED_AWAY;
 	h->waits = SCHED_WAIT_KERNEL;
@@ -252,11 +255,20 @@ static void look_at_holder(struct sched_thread *me)
 	give(next_one(NULL));
 }
 
+static bool somebody_computes(void)
+{
+	for (uint32_t i = 0; i < sched.count; i++)
+		if (threads[i].status == SCHED_AWAY && !asleep(threads[i].tid))
+			return true;
+	return false;
+}
+
 /* Nobody has the token; the lock is held. */
 static void look_around(struct sched_thread *me)
 {
 	uint64_t now = sched_now();
-	bool again = __atomic_exchange_n(&handler_ran, false, __ATOMIC_RELAXED) || sched.foreign;
+	bool again =
+		__atomic_exchange_n(&handler_ran, false, __ATOMIC_RELAXED) || sched.foreign || sched.forked;
 
 	if (me->status == SCHED_BLOCKED && me->deadline && now >= me->deadline) {
 		me->status = SCHED_READY;
@@ -267,7 +279,7 @@ static void look_around(struct sched_thread *me)
 	}
 	if (again)
 		sched.progress++;
-	else if (now - sched.idle_since < PATIENCE_NS)
+	else if (now - sched.idle_since < PATIENCE_NS || somebody_computes())
 		return;
 	else if (sched.mode == SCHED_FOLLOW)
 		sched_plan_lost();
@@ -491,7 +503,8 @@ static void add(uint32_t number, struct sched_thread *parent)
 	t = &threads[number];
 	t->index = number;
 	t->parent = parent ? parent->index : SCHED_NOBODY;
-	t->status = SCHED_READY;
+	/* Only T0 exists already; its creator may yet come to points before another does. */
+	t->status = parent ? SCHED_GONE : SCHED_READY;
 	/* Numbers are given out one after the other, but not necessarily used in that order. */
 	while (sched.count <= number) {
 		if (sched.count < number)
@@ -513,6 +526,17 @@ void sched_created(uint32_t number)
 		return;
 	sched_lock();
 	add(number, me);
+	sched_unlock();
+}
+
+void sched_exists(uint32_t number)
+{
+	if (!rt_self.sched || number >= SCHED_THREADS)
+		return;
+	sched_lock();
+	/* It may even have ended, if the token was taken away meanwhile. */
+	if (!sched_entry(&threads[number])->ended)
+		threads[number].status = SCHED_READY;
 	sched_unlock();
 }
 

@@ -131,6 +131,16 @@ INTERPOSER void thrd_yield(void)
 	sched_yield();
 }
 
+/* In a loop that does nothing else that the scheduler would see. */
+INTERPOSER void pthread_testcancel(void)
+{
+	struct sched_thread *me = sched_me();
+
+	if (unlikely(me))
+		sched_pause(me, me->last_site);
+	REAL(pthread_testcancel)();
+}
+
 /* ---- descriptors ---- */
 
 INTERPOSER int poll(struct pollfd *files, nfds_t count, int timeout)

@@ -91,6 +91,29 @@ static bool tired(const struct sched_thread *t)
 	return t->yields || (t->index == sched.last && t->events - t->since > LONG_TURN);
 }
 
+/* Waits whose time is over. Else a thread that polls until another's time is over would do so for ever. */
+static bool expire(void)
+{
+	uint64_t now = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < sched.count; i++) {
+		struct sched_thread *t = sched_thread(i);
+
+		if (t->status != SCHED_BLOCKED || !t->deadline)
+			continue;
+		if (!now)
+			now = sched_now();
+		if (now >= t->deadline) {
+			t->status = SCHED_READY;
+			t->expired = true;
+			sched.progress++;
+			any = true;
+		}
+	}
+	return any;
+}
+
 /* Those who can go on; the tired ones only if there are no others. */
 static uint32_t candidates(uint32_t *list)
 {
@@ -106,6 +129,8 @@ static uint32_t candidates(uint32_t *list)
 		}
 		if (n)
 			return n;
+		if (!with_tired && expire())
+			with_tired = -1;
 	}
 	return 0;
 }

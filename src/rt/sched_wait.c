@@ -25,6 +25,11 @@ uint64_t sched_deadline(clockid_t clock, const struct timespec *until)
 	return left > 0 ? sched_now() + (uint64_t)left : 1;
 }
 
+void sched_testcancel(void)
+{
+	REAL(pthread_testcancel)();
+}
+
 /* ---- conditions ---- */
 
 bool sched_cond_signal(const void *condition, bool all)
@@ -109,7 +114,7 @@ int sched_cond_wait(struct sched_thread *me, const void *condition, pthread_mute
 	enum sched_woken woken;
 	int error, failed;
 
-	pthread_testcancel();
+	sched_testcancel();
 	error = REAL(pthread_mutex_unlock)(mutex);
 	if (error)
 		return error;
@@ -126,7 +131,7 @@ int sched_cond_wait(struct sched_thread *me, const void *condition, pthread_mute
 	__atomic_fetch_sub(&sched.waiters, 1, __ATOMIC_ACQ_REL);
 	failed = lock_again(me, mutex, site);
 	if (error == ECANCELED) {
-		pthread_testcancel();
+		sched_testcancel();
 		error = 0; /* it has that switched off: a wait may end for no reason */
 	}
 	return failed ? failed : error;

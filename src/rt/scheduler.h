@@ -96,7 +96,7 @@ struct sched_thread {
 
 	/* watching another one who may be blocked in the kernel */
 	uint32_t watched;
-	uint64_t watched_beat;
+	uint64_t watched_beat, watched_since;
 
 	/* sched_count.c: what was touched in the stretch at hand */
 	struct sched_table *table;
@@ -107,6 +107,7 @@ extern struct sched_state_of_all {
 	enum sched_mode base; /* what goes on when a schedule has come to its end */
 	bool freed;           /* everybody runs as he likes from here on */
 	bool frees;           /* the schedule's end lets all go */
+	bool forked;          /* another process may have a hand in what threads wait for */
 	bool counts_all;      /* every access is an event, not only the first of its kind in a stretch */
 	uint32_t holder;      /* index of who has the token, or SCHED_NOBODY */
 	uint32_t last;        /* who had it last */
@@ -172,6 +173,9 @@ bool sched_would_sleep(int file, bool output);
 		value_;                                                        \
 	})
 
+/* pthread_testcancel, and no point. */
+void sched_testcancel(void);
+
 /* Waits that are modelled whole, for libc has no way to try them. The condition's mutex is held when
  * it returns, an errno; the barrier's result is libc's. */
 int sched_cond_wait(struct sched_thread *me, const void *condition, pthread_mutex_t *mutex,
@@ -205,7 +209,7 @@ uint64_t sched_now(void);
 				enum sched_woken woken_;                                                  \
                                                                                                           \
 				if (SCHED_CANCELS(kind))                                                  \
-					pthread_testcancel();                                             \
+					sched_testcancel();                                               \
 				woken_ = sched_block(me_, kind, (const void *)(thing), place, deadline_); \
 				if (woken_ == SCHED_LATE || woken_ == SCHED_FREE) {                       \
 					result_ = (real);                                                 \
@@ -230,6 +234,8 @@ uint64_t sched_now(void);
 
 void sched_start(void);              /* the options are read; T0 is about to begin */
 void sched_created(uint32_t number); /* by the calling thread, with this number */
+/* Its creator's call came back: it can have the token; or it did not come to be. */
+void sched_exists(uint32_t number);
 void sched_not_created(uint32_t number);
 void sched_thread_begin(uint32_t number);
 void sched_thread_end(void);

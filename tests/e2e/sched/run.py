@@ -108,6 +108,20 @@ def test_wrong():
             expect(len(steps) <= 6, f"{name}: {len(steps)} steps are not few: {steps}")
 
 
+def test_primitives():
+    """What the runtime stands in front of does the same under the scheduler as without it."""
+    names = ["allocator.c", "barrier.c", "c11.c", "cancel.c", "cond.c", "create.c", "detached.c", "early.c", "ends.cc",
+             "exec.c", "fork.c", "fork-thread.c", "mutex.c", "once.cc", "robust.c", "rwlock.c", "semaphore.c", "signal.c",
+             "spin.c", "unwind.cc"]
+    for name in names:
+        program = build("../primitives/" + name, None, "-D_GNU_SOURCE")
+        plain = run(program, stdin=subprocess.DEVNULL).returncode
+        for strategy in ("serial", "random", "pct"):
+            environment = dict(os.environ, ATOMSAN_OPTIONS=f"sched={strategy}:seed=7")
+            status = run(program, stdin=subprocess.DEVNULL, env=environment).returncode
+            expect(status == plain, name, strategy, f"ends with {status} instead of {plain}")
+
+
 def test_seed():
     """The same seed does the same, whatever the number of runs at a time; another seed does something else."""
     program = build("lost.c")
