@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,6 +47,17 @@ static void open_log(pid_t process)
 		free(path);
 	}
 	free(pattern);
+}
+
+/* Names of files in options are meant from where the program was started. */
+static void go_where_it_began(const struct trace *trace)
+{
+	char *folder = strndup(trace->cwd.data ? trace->cwd.data : "", trace->cwd.length);
+
+	if (folder && *folder && chdir(folder))
+		fprintf(stderr, "atomsan run: cannot go to %s, where the program was started: %s\n", folder,
+			strerror(errno));
+	free(folder);
 }
 
 static char *result_path(pid_t process)
@@ -173,6 +185,7 @@ int follow(const struct verb *verb, struct follow_options *options)
 	if (!watch.live)
 		return cli_fail(verb, &err);
 	process = (pid_t)trace_live_trace(watch.live)->header.pid;
+	go_where_it_began(trace_live_trace(watch.live));
 	open_log(process);
 	report_options_init(&watch.look, stderr);
 	watch.look.strip_path_prefix = options->publish.strip_path_prefix;
@@ -267,7 +280,9 @@ static void add_result(void *user, pid_t process, pid_t checker, const char *tex
 	struct follow_results *results = user;
 
 	(void)process;
-	(void)checker;
+	/* It is about to end; waited for, its time counts as ours. */
+	if (*text && checker > 0)
+		waitpid(checker, NULL, 0);
 	results->checked++;
 	results->findings += atoi(text) == CLI_FINDINGS;
 	results->failed += !*text || (atoi(text) != CLI_OK && atoi(text) != CLI_FINDINGS);

@@ -97,11 +97,11 @@ def main():
         case.run("close", 0, least=200000)
         # The checker's own end.
         case.run("long", 0, checkers=0, errors="the checker is gone; the program goes on", DIE="30000")
-        case.run("return", 0, checkers=0, errors="the checker ended before its work was done", DIE="30030")
+        case.run("return", 0, checkers=0, errors="the checker ended before its work was done", DIE="end")
         case.run("return", 0, checkers=0, errors="cannot be started", options=f"checker={folder}/none")
         # An end that the checker asks for, of a program that writes and of one that sleeps.
-        case.run("long", 66, said=False, HALT="30000")
-        case.run("sleep", -9, said=False, HALT="20000")
+        case.run("long", 66, said=False, HALT="60000")
+        case.run("sleep", -9, said=False, least=1, HALT="1")
 
 
 main()
