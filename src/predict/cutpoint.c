@@ -497,13 +497,18 @@ void cutpoint_run(struct predict *p)
 	c.previous = mem_zalloc(h->count + 1ull, sizeof(*c.previous));
 	c.latest = mem_zalloc(h->variable_count + 1ull, sizeof(*c.latest));
 	for (uint32_t i = 0; i < h->count; i++) {
-		if (history_is_access(&h->events[i])) {
-			if (order_alone(&p->order, i))
-				continue;
+		uint32_t thread = h->events[i].thread;
+		bool end = order_ends_segment(&p->order, i);
+
+		if (end) {
+			c.segments[thread]++;
+			c.ends[thread] = i;
+		}
+		if (history_is_access(&h->events[i]) && !order_alone(&p->order, i))
 			access_variable(&c, h->events[i].object, i);
-		} else if (order_ends_segment(&h->events[i])) {
-			c.segments[h->events[i].thread]++;
-			c.ends[h->events[i].thread] = i + 1;
+		if (end) {
+			c.segments[thread]++;
+			c.ends[thread] = i + 1;
 		}
 	}
 	map_release(&c.slot_index);
