@@ -285,7 +285,8 @@ static void access_variable(struct collect *c, uint32_t variable, uint32_t event
 	const struct history_variable *v = &h->variables[variable];
 
 	if (c->p->contend.variables[variable]) {
-		note_single(c, variable, event);
+		if (!order_alone(&c->p->order, event))
+			note_single(c, variable, event);
 		if (e->unit) {
 			struct slot *s = slot_of(c, e->thread, variable);
 			unsigned k = e->kind;
@@ -504,7 +505,7 @@ void cutpoint_run(struct predict *p)
 			c.segments[thread]++;
 			c.ends[thread] = i;
 		}
-		if (history_is_access(&h->events[i]) && !order_alone(&p->order, i))
+		if (history_is_access(&h->events[i]))
 			access_variable(&c, h->events[i].object, i);
 		if (end) {
 			c.segments[thread]++;

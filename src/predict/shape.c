@@ -174,7 +174,7 @@ void shapes_collect(struct shapes *s, struct predict *p)
 		bool end = order_ends_segment(&p->order, i);
 
 		c.segments[e->thread] += end;
-		if (history_is_access(e) && e->unit && !order_alone(&p->order, i))
+		if (history_is_access(e) && e->unit)
 			note(&c, i, e->object);
 		c.segments[e->thread] += end;
 	}
