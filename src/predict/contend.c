@@ -6,12 +6,13 @@
 #include <stdlib.h>
 
 #define READERS 4
+#define ALONE 0x80000000u /* no unit, but a thread */
 
 /* The accesses that the next one can conflict with first. Events plus one; 0: none. */
 struct last {
 	uint32_t write;
 	uint32_t reads[READERS]; /* since the write, the last of each thread */
-	uint32_t units[READERS]; /* that accessed it last, the latest first, of different threads */
+	uint32_t units[READERS]; /* that accessed it last, the latest first, or threads with ALONE */
 };
 
 struct find {
@@ -29,15 +30,15 @@ static bool ordered(const struct find *f, uint32_t before, uint32_t event)
 }
 
 /* Did this unit access it before somebody else did? Then others come in between even if they must. */
-static bool comes_back(struct last *l, uint32_t unit)
+static bool comes_back(struct last *l, const struct history_event *e)
 {
-	uint32_t at = 0;
+	uint32_t at = 0, unit = e->unit ? e->unit : ALONE | e->thread;
 
-	if (!unit || l->units[0] == unit)
+	if (l->units[0] == unit)
 		return false;
 	while (at < READERS - 1 && l->units[at] != unit)
 		at++;
-	bool back = l->units[at] == unit;
+	bool back = l->units[at] == unit && e->unit;
 
 	for (; at > 0; at--)
 		l->units[at] = l->units[at - 1];
@@ -65,7 +66,7 @@ static void look_at(struct find *f, uint32_t variable, uint32_t event)
 	bool *contended = &f->c->variables[variable];
 
 	if (v->kept && !*contended) {
-		*contended = comes_back(l, h->events[event].unit);
+		*contended = comes_back(l, &h->events[event]);
 		if (l->write && !ordered(f, l->write, event))
 			*contended = true;
 		if (h->events[event].kind == HISTORY_WRITE) {

@@ -285,7 +285,8 @@ static void access_variable(struct collect *c, uint32_t variable, uint32_t event
 	const struct history_variable *v = &h->variables[variable];
 
 	if (c->p->contend.variables[variable]) {
-		note_single(c, variable, event);
+		if (!order_alone(&c->p->order, event))
+			note_single(c, variable, event);
 		if (e->unit) {
 			struct slot *s = slot_of(c, e->thread, variable);
 			unsigned k = e->kind;
@@ -497,13 +498,18 @@ void cutpoint_run(struct predict *p)
 	c.previous = mem_zalloc(h->count + 1ull, sizeof(*c.previous));
 	c.latest = mem_zalloc(h->variable_count + 1ull, sizeof(*c.latest));
 	for (uint32_t i = 0; i < h->count; i++) {
-		if (history_is_access(&h->events[i])) {
-			if (order_alone(&p->order, i))
-				continue;
+		uint32_t thread = h->events[i].thread;
+		bool end = order_ends_segment(&p->order, i);
+
+		if (end) {
+			c.segments[thread]++;
+			c.ends[thread] = i;
+		}
+		if (history_is_access(&h->events[i]))
 			access_variable(&c, h->events[i].object, i);
-		} else if (order_ends_segment(&h->events[i])) {
-			c.segments[h->events[i].thread]++;
-			c.ends[h->events[i].thread] = i + 1;
+		if (end) {
+			c.segments[thread]++;
+			c.ends[thread] = i + 1;
 		}
 	}
 	map_release(&c.slot_index);

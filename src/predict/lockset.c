@@ -105,7 +105,8 @@ static uint32_t intern(struct locksets *l, const struct state *s)
 				least = &s->held[i];
 		last = *to++ = least->word;
 		*to++ = least->past_count;
-		memcpy(to, least->past, least->past_count * sizeof(*to));
+		if (least->past_count)
+			memcpy(to, least->past, least->past_count * sizeof(*to));
 		to += least->past_count;
 	}
 	for (uint32_t i = 0; i < length; i++)

@@ -58,11 +58,6 @@ struct build {
 	struct map known;  /* block and thread */
 };
 
-bool order_ends_segment(const struct history_event *e)
-{
-	return e->kind >= HISTORY_CREATE && e->kind < HISTORY_ALLOC;
-}
-
 static void count_source(struct counted *c, uint32_t thread, uint32_t event)
 {
 	uint32_t index = map_get(&c->index, thread);
@@ -148,6 +143,11 @@ static void tokens_add(struct order *o, const struct history_event *e, uint32_t 
 		t->most = now;
 }
 
+static void end_segment(struct order *o, uint32_t event)
+{
+	o->ends[event / 64] |= 1ull << event % 64;
+}
+
 static void add_edge(struct build *b, uint32_t from, uint32_t from_event, uint32_t to, uint32_t to_event,
 		     enum order_reason reason)
 {
@@ -160,6 +160,8 @@ static void add_edge(struct build *b, uint32_t from, uint32_t from_event, uint32
 		o->edges = mem_resize(o->edges, o->edge_room, sizeof(*o->edges));
 	}
 	o->edges[o->edge_count++] = (struct order_edge){from, from_event, to, to_event, reason};
+	end_segment(o, from_event);
+	end_segment(o, to_event);
 }
 
 static void edge(struct build *b, uint32_t from, uint32_t from_event, uint32_t to, uint32_t to_event,
@@ -376,6 +378,9 @@ static void look_at(struct build *b, uint32_t i)
 	if (!b->last[e->thread])
 		b->alone[e->thread] = !b->started++ && !b->unknown;
 	b->last[e->thread] = i + 1;
+	/* Tokens are counted whether there are edges or not, and of a barrier's edges not all are kept. */
+	if (e->kind >= HISTORY_BARRIER_ENTER && e->kind <= HISTORY_SEM_WAIT)
+		end_segment(b->o, i);
 	if (lets_others_go(e))
 		tell(&b->told[e->thread], i);
 	switch ((enum history_kind)e->kind) {
@@ -443,6 +448,7 @@ void order_build(struct order *o, const struct history *history)
 	b.ends = mem_zalloc(history->thread_count + 1ull, sizeof(*b.ends));
 	b.alone = mem_zalloc(history->thread_count + 1ull, sizeof(*b.alone));
 	o->alone = mem_zalloc(history->count / 64 + 1ull, sizeof(*o->alone));
+	o->ends = mem_zalloc(history->count / 64 + 1ull, sizeof(*o->ends));
 	for (uint32_t i = 0; i < history->count; i++) {
 		const struct history_event *e = &history->events[i];
 
@@ -522,6 +528,7 @@ void order_release(struct order *o)
 	vclock_release(&o->whole);
 	free(o->edges);
 	free(o->alone);
+	free(o->ends);
 	for (uint32_t i = 0; i < o->token_count; i++) {
 		free(o->tokens[i].events);
 		free(o->tokens[i].balance);

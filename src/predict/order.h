@@ -74,6 +74,7 @@ struct order {
 	uint32_t token_count, token_room;
 	struct map token_index; /* semaphore and thread to index plus one */
 	uint64_t *alone;        /* a bit for each event: see order_alone */
+	uint64_t *ends;         /* a bit for each event: see order_ends_segment */
 };
 
 void order_build(struct order *o, const struct history *history);
@@ -97,9 +98,12 @@ static inline bool order_alone(const struct order *o, uint32_t event)
 	return o->alone[event / 64] >> event % 64 & 1;
 }
 
-/* Events at which segments end: what two events of a thread in one segment need, and what needs them
- * does not differ. */
-bool order_ends_segment(const struct history_event *e);
+/* Segments of a thread end before and after an event that an edge leads to or from: two events of one
+ * segment need the same, and are needed by the same. */
+static inline bool order_ends_segment(const struct order *o, uint32_t event)
+{
+	return o->ends[event / 64] >> event % 64 & 1;
+}
 
 /* Why `other` must have come to the limit `need` before `thread` comes to `limit`. */
 enum order_reason order_explain(const struct order *o, uint32_t thread, uint32_t limit, uint32_t other,

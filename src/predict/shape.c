@@ -171,10 +171,12 @@ void shapes_collect(struct shapes *s, struct predict *p)
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct history_event *e = &h->events[i];
 
-		if (history_is_access(e) && e->unit && !order_alone(&p->order, i))
+		bool end = order_ends_segment(&p->order, i);
+
+		c.segments[e->thread] += end;
+		if (history_is_access(e) && e->unit)
 			note(&c, i, e->object);
-		else if (order_ends_segment(e))
-			c.segments[e->thread]++;
+		c.segments[e->thread] += end;
 	}
 	for (uint32_t i = 1; i <= c.count; i++)
 		keep(&c, &c.open[i]);

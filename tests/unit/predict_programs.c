@@ -218,7 +218,7 @@ static bool execute(struct program *p, uint32_t units)
 
 bool program_make(struct program *p, const struct shape *shape, uint64_t seed)
 {
-	uint32_t units = 0, first = shape->main_thread;
+	uint32_t units = shape->main_thread, first = shape->main_thread;
 
 	*p = (struct program){.random = seed * 0x9e3779b97f4a7c15ull + 0x1234567};
 	for (unsigned i = 0; i < 4; i++)
@@ -233,7 +233,7 @@ bool program_make(struct program *p, const struct shape *shape, uint64_t seed)
 		for (uint32_t t = 1; t < p->threads; t++) {
 			put(p, 0, HISTORY_CREATE, t, 0);
 			if (!roll(p, 3))
-				put(p, 0, HISTORY_WRITE, roll(p, p->variables), 0);
+				put(p, 0, HISTORY_WRITE, roll(p, p->variables), 1);
 		}
 	for (uint32_t t = first; t < p->threads; t++) {
 		if (shape->ring)
@@ -250,7 +250,8 @@ bool program_make(struct program *p, const struct shape *shape, uint64_t seed)
 		for (uint32_t t = 1; t < p->threads; t++) {
 			put(p, 0, HISTORY_JOIN, t, 0);
 			if (!roll(p, 3))
-				put(p, 0, HISTORY_READ, roll(p, p->variables), 0);
+				put(p, 0, roll(p, 2) ? HISTORY_READ : HISTORY_WRITE, roll(p, p->variables),
+				    1);
 		}
 	p->states = 1;
 	for (uint32_t t = 0; t < p->threads; t++) {

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""run.py ATOMSAN FOLDER NAME: records a program, predicts, and forces what was predicted.
+
+What each program must give stands in CASES. Every schedule must be one that the program can follow, and of
+those that are said to break it one must.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+# name: (patterns that must be predicted, whether a schedule must break the program)
+CASES = {
+    "lost": ({"RWW"}, True),
+    "pair": ({"Wx Rx Ry Wy"}, True),
+    "ring": ({"cycle"}, True),
+    "update": ({"RWW"}, True),
+    "handover": (set(), False),
+}
+
+
+def run(words, *statuses):
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=100, check=False)
+    if done.returncode not in statuses:
+        sys.exit(f"{' '.join(map(str, words))}: status {done.returncode}, not one of {statuses}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def predict(atomsan, name, work):
+    """The document, of a run in which nothing went wrong."""
+    trace, folder = work / f"{name}.atr", work / "schedules"
+    run([atomsan, "record", "-o", trace, "--", work / name], 0, 1)
+    done = run([atomsan, "predict", "--no-store", "--json", "-o", folder, trace], 0, 66)
+    document = json.loads(done.stdout)
+    assert (done.returncode == 66) == bool(document["findings"]), done.stdout
+    return document, sorted(folder.glob("*.schedule"))
+
+
+def program(atomsan, source, name, work):
+    patterns, breaks = CASES[name]
+    run([atomsan, "cc", "-g", "-O1", "-pthread", source / f"{name}.c", "-o", work / name], 0)
+    document, schedules = predict(atomsan, name, work)
+    found = {finding["pattern"] for finding in document["findings"]}
+    assert patterns <= found if patterns else not found, f"{name}: {found} instead of {patterns}"
+    counts = document["counts"]
+    assert counts["schedules"] == len(schedules), counts
+    assert counts["predicted"] >= len(schedules), counts
+    for key in ("threads", "entities", "locks", "events", "context switches", "already seen"):
+        assert key in counts, key
+    if name == "handover":
+        assert counts["shared entities"] > counts["contended entities"], counts
+    broken = 0
+    for schedule in schedules:
+        replayed = run([atomsan, "replay", "--quiet", schedule, "--", work / name], 0, 66)
+        broken += replayed.returncode == 66
+        text = schedule.read_text()
+        assert text.startswith("atomsan schedule 1\n") and "\nrun T" in text, text
+    assert bool(broken) == breaks, f"{name}: {broken} of {len(schedules)} schedules break it"
+    for finding in document["findings"]:
+        assert finding["state"] in ("predicted", "observed"), finding
+        assert pathlib.Path(finding["schedule"]).is_file(), finding
+        assert len(finding["units"]) >= 2 and len(finding["accesses"]) >= 3, finding
+
+
+def refuses(atomsan, source, work):
+    """What is wrong with the command line or the files is one sentence and status 1."""
+    def refused(*words):
+        done = run([atomsan, "predict", "--no-store", *words], 1)
+        assert not done.stdout and done.stderr.count("\n") == 1, done.stdout + done.stderr
+        return done.stderr
+
+    (work / "no.atr").write_bytes(b"ATOMSAN\n" + bytes(100))
+    (work / "file").write_text("")
+    (work / "t.std").write_text("T0|begin(f)|1\nT0|r(x)|2\nT1|w(x)|3\nT0|w(x)|4\nT0|end(f)|5\n")
+    assert "no trace" in refused()
+    assert "more than one" in refused("a", "b")
+    assert "--schedules" in refused("--schedules=many", work / "no.atr")
+    assert "did you mean" in refused("--units=function", work / "t.std")
+    refused(work / "missing.atr")
+    refused(work / "no.atr")
+    assert "no program" in refused("-o", work / "out", work / "t.std")
+    # A text is good enough to predict from.
+    done = run([atomsan, "predict", "--no-store", "--json", work / "t.std"], 66)
+    assert json.loads(done.stdout)["findings"][0]["pattern"] == "RWW", done.stdout
+    # A folder that cannot be made, and a trace that ends too early.
+    run([atomsan, "cc", "-g", "-O1", "-pthread", source / "lost.c", "-o", work / "lost"], 0)
+    run([atomsan, "record", "-o", work / "lost.atr", "--", work / "lost"], 0, 1)
+    done = run([atomsan, "predict", "--no-store", "-o", work / "file" / "x", work / "lost.atr"], 1)
+    assert "cannot make the folder" in done.stderr, done.stderr
+    whole = (work / "lost.atr").read_bytes()
+    for length in range(4096, len(whole), max(1, len(whole) // 40)):
+        (work / "cut.atr").write_bytes(whole[:length])
+        run([atomsan, "predict", "--no-store", "--json", work / "cut.atr"], 0, 1, 66)
+
+
+def main():
+    atomsan, source, name = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
+    os.environ.pop("ATOMSAN_OPTIONS", None)
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        if name == "refuses":
+            refuses(atomsan, source, pathlib.Path(work))
+        else:
+            program(atomsan, source, name, pathlib.Path(work))
+
+
+main()

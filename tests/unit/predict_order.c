@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What synchronisation other than locks rules out, and for which reason it is
+ * counted; what makes a lock of a semaphore; and what the observed run looks
+ * like with few context switches.
+ */
+#include "predict/predict.h"
+#include "predict/synth.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* A run that is written down event by event. */
+struct run {
+	struct history h;
+	struct predict p;
+};
+
+static void begin(struct run *r)
+{
+	history_init(&r->h);
+	history_set(&r->h);
+}
+
+static uint32_t unit(struct run *r, uint32_t thread)
+{
+	uint32_t number = history_unit(&r->h, thread, 0);
+
+	r->h.units[number].rule = 1;
+	return number;
+}
+
+static void event(struct run *r, uint32_t thread, enum history_kind kind, uint32_t object)
+{
+	history_add(&r->h, (struct history_event){.thread = thread,
+						  .kind = kind,
+						  .object = object,
+						  .site = 1000 + r->h.count,
+						  .time = r->h.count + 1});
+}
+
+static void access_at(struct run *r, uint32_t thread, uint32_t in, char op, uint32_t variable, uint32_t site)
+{
+	history_add(&r->h, (struct history_event){.thread = thread,
+						  .kind = op == 'R' ? HISTORY_READ : HISTORY_WRITE,
+						  .object = variable,
+						  .unit = in,
+						  .site = site,
+						  .time = r->h.count + 1});
+}
+
+static void end(struct run *r)
+{
+	history_finish(&r->h);
+	predict_init(&r->p, &r->h, &(struct predict_options){0});
+	predict_run(&r->p);
+}
+
+static void release(struct run *r)
+{
+	predict_release(&r->p);
+	history_release(&r->h);
+}
+
+/*
+ * Thread 0 has a unit that writes x twice, then lets thread 1 go by `go`;
+ * thread 1 reads x before (place 3), which may come in between, and once it was
+ * let go (place 4), when it is too late.
+ */
+static void ordered_by(enum history_kind stop, enum history_kind go, enum history_kind gone,
+		       enum order_reason reason)
+{
+	struct run r;
+
+	begin(&r);
+	uint32_t x = history_variable(&r.h), u = unit(&r, 0);
+
+	history_semaphore(&r.h, 0);
+	access_at(&r, 1, 0, 'R', x, 3);
+	if (stop != HISTORY_KINDS)
+		event(&r, 1, stop, 0);
+	access_at(&r, 0, u, 'W', x, 1);
+	access_at(&r, 0, u, 'W', x, 2);
+	event(&r, 0, go, 0);
+	event(&r, 1, gone, 0);
+	access_at(&r, 1, 0, 'R', x, 4);
+	end(&r);
+	assert_int_equal(r.p.count, 1);
+	assert_int_equal(r.h.events[r.p.predictions[0].accesses[1]].site, 3);
+	assert_false(r.p.predictions[0].seen);
+	for (unsigned i = 0; i < ORDER_REASON_COUNT; i++)
+		assert_int_equal(r.p.counts.impossible[i], i == reason);
+	release(&r);
+}
+
+static void reasons(void **state)
+{
+	ordered_by(HISTORY_KINDS, HISTORY_POST, HISTORY_SEM_WAIT, ORDER_SEMAPHORE);
+	ordered_by(HISTORY_WAIT, HISTORY_SIGNAL, HISTORY_WAKE, ORDER_CONDITION);
+	ordered_by(HISTORY_WAIT, HISTORY_BROADCAST, HISTORY_WAKE, ORDER_CONDITION);
+	ordered_by(HISTORY_KINDS, HISTORY_ONCE_END, HISTORY_ONCE_SEEN, ORDER_ONCE);
+}
+
+/* With a second thread that posts, nobody's post is needed. */
+static void two_posters(void **state)
+{
+	struct run r;
+
+	begin(&r);
+	uint32_t x = history_variable(&r.h), u = unit(&r, 0);
+
+	history_semaphore(&r.h, 0);
+	access_at(&r, 0, u, 'W', x, 1);
+	access_at(&r, 0, u, 'W', x, 2);
+	event(&r, 0, HISTORY_POST, 0);
+	event(&r, 2, HISTORY_POST, 0);
+	event(&r, 1, HISTORY_SEM_WAIT, 0);
+	access_at(&r, 1, 0, 'R', x, 3);
+	end(&r);
+	assert_int_equal(r.p.count, 1);
+	release(&r);
+}
+
+/* A block is filled by who allocated it, and read by who was told of it under a lock. */
+static void handed_over(bool told)
+{
+	struct run r;
+
+	begin(&r);
+	uint32_t content = history_variable(&r.h), slot = history_variable(&r.h), u;
+
+	r.h.variables[content].block = 0;
+	event(&r, 0, HISTORY_ALLOC, 0);
+	if (!told) { /* the lock was given up before the block was filled: others may know of it */
+		event(&r, 0, HISTORY_LOCK, 0);
+		access_at(&r, 0, 0, 'W', slot, 4);
+		event(&r, 0, HISTORY_UNLOCK, 0);
+	}
+	access_at(&r, 0, 0, 'W', content, 1);
+	event(&r, 0, HISTORY_LOCK, 0);
+	access_at(&r, 0, 0, 'W', slot, 5);
+	event(&r, 0, HISTORY_UNLOCK, 0);
+	event(&r, 1, HISTORY_LOCK, 0);
+	access_at(&r, 1, 0, 'R', slot, 6);
+	event(&r, 1, HISTORY_UNLOCK, 0);
+	u = unit(&r, 1);
+	access_at(&r, 1, u, 'R', content, 2);
+	access_at(&r, 1, u, 'R', content, 3);
+	end(&r);
+	assert_int_equal(r.p.contend.variables[content], !told);
+	assert_int_equal(r.p.count, !told);
+	release(&r);
+}
+
+static void memory(void **state)
+{
+	handed_over(true);
+	handed_over(false);
+}
+
+/* Two units with x between wait and post of one semaphore: a lock if it begins with 1. */
+static void semaphore_as_lock(void **state)
+{
+	for (uint32_t tokens = 1; tokens <= 2; tokens++) {
+		struct run r;
+
+		begin(&r);
+		uint32_t x = history_variable(&r.h);
+
+		history_semaphore(&r.h, tokens);
+		for (uint32_t t = 0; t < 2; t++) {
+			uint32_t u = unit(&r, t);
+
+			event(&r, t, HISTORY_SEM_WAIT, 0);
+			access_at(&r, t, u, 'R', x, 1);
+			access_at(&r, t, u, 'W', x, 2);
+			event(&r, t, HISTORY_POST, 0);
+		}
+		end(&r);
+		assert_int_equal(r.h.lock_count, 1);
+		assert_int_equal(r.p.count, tokens == 1 ? 0 : 2);
+		release(&r);
+	}
+}
+
+/* One token for two, given out by somebody else: it is no lock, and yet no two can have it. */
+static void tokens(void **state)
+{
+	struct run r;
+
+	begin(&r);
+	uint32_t x = history_variable(&r.h);
+
+	history_semaphore(&r.h, 0);
+	event(&r, 2, HISTORY_POST, 0);
+	for (uint32_t t = 0; t < 2; t++) {
+		uint32_t u = unit(&r, t);
+
+		event(&r, t, HISTORY_SEM_WAIT, 0);
+		access_at(&r, t, u, 'R', x, 1);
+		access_at(&r, t, u, 'W', x, 2);
+		event(&r, t, HISTORY_POST, 0);
+	}
+	end(&r);
+	assert_int_equal(r.p.count, 0);
+	assert_int_equal(r.p.counts.impossible[ORDER_TOKENS], 2);
+	release(&r);
+}
+
+/* Threads that only read, or that touch what nobody else does, need not take turns. */
+static void few_switches(void **state)
+{
+	struct synth synth;
+	struct run r;
+
+	begin(&r);
+	uint32_t x = history_variable(&r.h), y = history_variable(&r.h);
+
+	access_at(&r, 0, 0, 'W', x, 1);
+	for (unsigned i = 0; i < 100; i++)
+		for (uint32_t t = 0; t < 3; t++)
+			access_at(&r, t, 0, 'R', x, 2);
+	access_at(&r, 1, 0, 'W', x, 3);
+	for (unsigned i = 0; i < 100; i++)
+		for (uint32_t t = 0; t < 2; t++)
+			access_at(&r, t, 0, t ? 'W' : 'R', y, 4);
+	end(&r);
+	synth_init(&synth, &r.p);
+	/* 300 reads in a block each; but every read of y is between two writes. */
+	assert_true(synth.whole.count <= 3 + 1 + 200);
+	assert_true(synth.whole.count >= 200);
+	synth_release(&synth);
+	release(&r);
+}
+
+/* The first thread holds a lock when the second one, which it created meanwhile, is in the pattern. */
+static void created_under_a_lock(void **state)
+{
+	struct synth_schedule schedule;
+	struct synth synth;
+	struct run r;
+
+	begin(&r);
+	uint32_t x = history_variable(&r.h), u;
+
+	event(&r, 0, HISTORY_LOCK, 0);
+	event(&r, 0, HISTORY_CREATE, 1);
+	event(&r, 0, HISTORY_CREATE, 2);
+	u = unit(&r, 1);
+	access_at(&r, 1, u, 'R', x, 1);
+	access_at(&r, 1, u, 'W', x, 2);
+	access_at(&r, 2, 0, 'W', x, 3);
+	event(&r, 0, HISTORY_UNLOCK, 0);
+	end(&r);
+	assert_int_equal(r.p.count, 1);
+	synth_init(&synth, &r.p);
+	assert_true(synth_build(&synth, &r.p.predictions[0], &schedule));
+	assert_int_equal(schedule.steps[0].thread, 0);
+	synth_schedule_release(&schedule);
+	synth_release(&synth);
+	release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reasons),
+		cmocka_unit_test(two_posters),
+		cmocka_unit_test(memory),
+		cmocka_unit_test(semaphore_as_lock),
+		cmocka_unit_test(tokens),
+		cmocka_unit_test(few_switches),
+		cmocka_unit_test(created_under_a_lock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
