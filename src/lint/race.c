@@ -18,7 +18,7 @@
 #include "lint/verdict.h"
 #include "lint/view.h"
 
-enum { MOST_REGIONS = 96 };
+enum { MOST_REGIONS = 96, MOST_ITEMS = 64 };
 
 /* A view of the region that has x and not y. */
 static bool view_with(const struct lint *lint, uint32_t region, uint32_t x, uint32_t y, bool write)
@@ -178,7 +178,7 @@ static uint32_t occurrences(const struct lint *lint, uint32_t f, struct occurren
 static bool overlap(const struct view *a, const struct view *b)
 {
 	for (uint32_t i = 0; i < a->items.count; i++)
-		if (a->items.at[i] & 1 && vec_has(&b->items, a->items.at[i]))
+		if (a->items.at[i] & 1 && view_has_item(b, a->items.at[i]))
 			return true;
 	return false;
 }
@@ -253,6 +253,9 @@ static const struct candidates *candidates_of(struct lint *lint, struct pairs *p
 		return &pairs->at.at[known - 1];
 	for (uint32_t i = 0; i < a->at.count; i++)
 		for (uint32_t k = 0; k < b->at.count; k++) {
+			/* Whoever writes everything is no part of a whole. */
+			if (a->at.at[i].items.count > MOST_ITEMS || b->at.at[k].items.count > MOST_ITEMS)
+				continue;
 			bool overlapping = overlap(&a->at.at[i], &b->at.at[k]);
 
 			for (uint32_t n = 0; n < a->at.at[i].items.count; n++)

@@ -15,10 +15,16 @@ static int compare(const struct view *a, const struct view *b)
 
 static void add_item(struct view *v, uint32_t item)
 {
-	uint32_t at = 0;
+	uint32_t at = 0, high = v->items.count;
 
-	while (at < v->items.count && v->items.at[at] < item)
-		at++;
+	while (at < high) {
+		uint32_t middle = (at + high) / 2;
+
+		if (v->items.at[middle] < item)
+			at = middle + 1;
+		else
+			high = middle;
+	}
 	if (at < v->items.count && v->items.at[at] == item)
 		return;
 	vec_push(&v->items, 0);
@@ -37,7 +43,7 @@ static void access_item(const struct lint *lint, struct view *v, uint32_t item)
 {
 	const char *name = lint->accesses.variables.at[item / 2].name;
 
-	if (item & 1 || !vec_has(&v->items, item + 1) || strstr(name, "[]"))
+	if (item & 1 || !view_has_item(v, item + 1) || strstr(name, "[]"))
 		add_item(v, item);
 }
 
@@ -126,7 +132,7 @@ static void then(const struct lint *lint, struct view_set *s, const struct view_
 
 				if (item & 1)
 					add_item(&v, item);
-				else if (!vec_has(&before.items, item + 1) ||
+				else if (!view_has_item(&before, item + 1) ||
 					 strstr(lint->accesses.variables.at[item / 2].name, "[]"))
 					add_item(&v, item);
 			}

@@ -37,14 +37,29 @@ struct views {
 void view_build(struct lint *lint);
 void view_release(struct lint *lint);
 
+static inline bool view_has_item(const struct view *v, uint32_t item)
+{
+	uint32_t low = 0, high = v->items.count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (v->items.at[middle] < item)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < v->items.count && v->items.at[low] == item;
+}
+
 static inline bool view_reads(const struct view *v, uint32_t variable)
 {
-	return vec_has(&v->items, variable * 2);
+	return view_has_item(v, variable * 2);
 }
 
 static inline bool view_writes(const struct view *v, uint32_t variable)
 {
-	return vec_has(&v->items, variable * 2 + 1);
+	return view_has_item(v, variable * 2 + 1);
 }
 
 static inline bool view_has(const struct view *v, uint32_t variable)
