@@ -486,6 +486,15 @@ void access_build(struct lint *lint)
 	vec_free(&c.escapes);
 }
 
+/* What belongs to a set of which something is shared may be used with a stale value, too. */
+static void spread_to_sets(struct accesses *a)
+{
+	for (uint32_t n = 1; n < a->variables.count; n++)
+		for (uint32_t m = 1; m < a->variables.count && a->variables.at[n].shared; m++)
+			if (!strcmp(a->variables.at[m].set, a->variables.at[n].set))
+				a->variables.at[m].in_shared_set = true;
+}
+
 /* Is there a write that another access of the variable may run beside? */
 void access_share(struct lint *lint)
 {
@@ -519,6 +528,7 @@ void access_share(struct lint *lint)
 			}
 		}
 	}
+	spread_to_sets(a);
 }
 
 const struct access *access_at(const struct lint *lint, uint32_t inst, uint32_t *count)

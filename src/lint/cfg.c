@@ -351,7 +351,8 @@ void cfg_build(struct cfg *c, uint32_t count, const uint32_t *edge_first, const 
 	c->edge_first = mem_alloc((count + 1) * sizeof(*c->edge_first));
 	memcpy(c->edge_first, edge_first, (count + 1) * sizeof(*c->edge_first));
 	c->edges = mem_alloc((edge_first[count] + 1) * sizeof(*c->edges));
-	memcpy(c->edges, edges, edge_first[count] * sizeof(*c->edges));
+	if (edge_first[count])
+		memcpy(c->edges, edges, edge_first[count] * sizeof(*c->edges));
 	reverse(count, c->edge_first, c->edges, &c->pred_first, &c->preds);
 	forward(c);
 	backward(c);

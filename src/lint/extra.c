@@ -26,7 +26,7 @@ static uint32_t written_in_all(const struct lint *lint, uint32_t a, uint32_t b)
 			if (!(item & 1) || view_reads(&s->at.at[i], item / 2))
 				continue;
 			for (uint32_t k = 0; k < t->at.count; k++)
-				if (vec_has(&t->at.at[k].items, item) && !view_reads(&t->at.at[k], item / 2))
+				if (view_has_item(&t->at.at[k], item) && !view_reads(&t->at.at[k], item / 2))
 					return item / 2;
 		}
 	return 0;

@@ -183,6 +183,12 @@ static bool counts(const struct lint *lint, const struct access *a)
 	return v->shared && !a->fresh && !a->quiet;
 }
 
+/* An old value may do harm in all of the set, not only in what others write. */
+static bool is_use(const struct lint *lint, const struct access *a)
+{
+	return lint->accesses.variables.at[a->variable].in_shared_set && !a->fresh && !a->quiet;
+}
+
 uint32_t flow_region(const struct lint *lint, uint32_t inst)
 {
 	const struct lock_state *s = region_state(lint, inst);
@@ -1248,7 +1254,7 @@ static void analyse(struct lint *lint, struct summary *summaries, uint32_t funct
 				const struct access *a = access_at(lint, i, &count);
 
 				for (uint32_t k = 0; k < count; k++)
-					if (counts(lint, &a[k]))
+					if (is_use(lint, &a[k]))
 						use_access(&w, (uint32_t)(&a[k] - lint->accesses.at.at), b);
 				if (lint->calls.by_inst[i])
 					use_call(&w, i, b);

@@ -116,13 +116,14 @@ struct regions {
 /* ---- access.c ---- */
 
 struct variable {
-	uint32_t node;     /* of the shape graph */
-	const char *name;  /* "account.balance", "counter" */
-	const char *inner; /* "account#1", or NULL */
-	const char *set;   /* "account", "globals of bank.c" */
-	uint32_t next;     /* of the same node, or 0 */
-	bool shared;       /* several threads may reach it, and one of them writes while others run */
-	bool atomic;       /* accessed by atomic operations */
+	uint32_t node;      /* of the shape graph */
+	const char *name;   /* "account.balance", "counter" */
+	const char *inner;  /* "account#1", or NULL */
+	const char *set;    /* "account", "globals of bank.c" */
+	uint32_t next;      /* of the same node, or 0 */
+	bool shared;        /* several threads may reach it, and one of them writes while others run */
+	bool in_shared_set; /* some variable of its set is shared */
+	bool atomic;        /* accessed by atomic operations */
 	struct vec_u32 reads, writes; /* accesses */
 };
 

@@ -18,7 +18,7 @@
 #include "lint/verdict.h"
 #include "lint/view.h"
 
-enum { MOST_REGIONS = 96 };
+enum { MOST_REGIONS = 96, MOST_ITEMS = 64 };
 
 /* A view of the region that has x and not y. */
 static bool view_with(const struct lint *lint, uint32_t region, uint32_t x, uint32_t y, bool write)
@@ -178,7 +178,7 @@ static uint32_t occurrences(const struct lint *lint, uint32_t f, struct occurren
 static bool overlap(const struct view *a, const struct view *b)
 {
 	for (uint32_t i = 0; i < a->items.count; i++)
-		if (a->items.at[i] & 1 && vec_has(&b->items, a->items.at[i]))
+		if (a->items.at[i] & 1 && view_has_item(b, a->items.at[i]))
 			return true;
 	return false;
 }
@@ -201,50 +201,105 @@ static double weigh_writes(const struct lint *lint, const struct verdict *v, uin
 	return c < 0.05 ? 0.05 : c;
 }
 
-/* Variables that one region writes and the other does not, for which there is somebody who reads both; the
- * surest pair of them. */
-static void judge_pair(struct lint *lint, struct verdicts *verdicts, struct verdict v)
-{
-	const struct view_set *a = &lint->views->regions[v.first_region];
-	const struct view_set *b = &lint->views->regions[v.second_region];
-	struct verdict_other others[VERDICT_OTHERS], best_others[VERDICT_OTHERS];
-	struct verdict best = {0};
-	uint32_t count, best_count = 0;
+/* Variables that one region writes and the other does not, and that somebody reads together. */
+struct candidate {
+	uint32_t x, y;
+	bool overlapping;
+};
 
+enum { MOST_CANDIDATES = 3 };
+
+struct candidates {
+	struct candidate at[MOST_CANDIDATES];
+	uint32_t count;
+};
+
+static int worth(const struct lint *lint, const struct candidate *c)
+{
+	return 2 * same_set(lint, c->x, c->y) - c->overlapping;
+}
+
+static void add_candidate(const struct lint *lint, struct candidates *all, struct candidate c)
+{
+	uint32_t at;
+
+	for (at = 0; at < all->count; at++)
+		if (all->at[at].x == c.x && all->at[at].y == c.y)
+			return;
+	if (all->count < MOST_CANDIDATES)
+		all->count++;
+	else if (worth(lint, &all->at[all->count - 1]) >= worth(lint, &c))
+		return;
+	for (at = all->count - 1; at && worth(lint, &all->at[at - 1]) < worth(lint, &c); at--)
+		all->at[at] = all->at[at - 1];
+	all->at[at] = c;
+}
+
+/* The same two regions meet in many functions, so they are compared once. */
+struct pairs {
+	struct map known;
+	VEC(struct candidates) at;
+};
+
+static const struct candidates *candidates_of(struct lint *lint, struct pairs *pairs, uint32_t first,
+					      uint32_t second)
+{
+	const struct view_set *a = &lint->views->regions[first], *b = &lint->views->regions[second];
+	uint64_t key = (uint64_t)first << 32 | second;
+	uint32_t known = map_get(&pairs->known, key);
+	struct candidates found = {.count = 0};
+
+	if (known)
+		return &pairs->at.at[known - 1];
 	for (uint32_t i = 0; i < a->at.count; i++)
-		for (uint32_t n = 0; n < a->at.at[i].items.count; n++)
-			for (uint32_t k = 0; k < b->at.count; k++)
+		for (uint32_t k = 0; k < b->at.count; k++) {
+			/* Whoever writes everything is no part of a whole. */
+			if (a->at.at[i].items.count > MOST_ITEMS || b->at.at[k].items.count > MOST_ITEMS)
+				continue;
+			bool overlapping = overlap(&a->at.at[i], &b->at.at[k]);
+
+			for (uint32_t n = 0; n < a->at.at[i].items.count; n++)
 				for (uint32_t m = 0; m < b->at.at[k].items.count; m++) {
 					uint32_t x = a->at.at[i].items.at[n], y = b->at.at[k].items.at[m];
 
 					if (!(x & 1) || !(y & 1) || x == y ||
+					    !view_read_together(lint, x / 2, y / 2) ||
 					    view_writes(&b->at.at[k], x / 2) ||
 					    view_writes(&a->at.at[i], y / 2))
 						continue;
-					x /= 2;
-					y /= 2;
-					v.confidence = weigh_writes(lint, &v, x, y,
-								    overlap(&a->at.at[i], &b->at.at[k]));
-					if (best_count && v.confidence <= best.confidence)
-						continue;
-					v.first = view_access(lint, v.first_region, x, true);
-					v.second = view_access(lint, v.second_region, y, true);
-					if (!v.first || !v.second ||
-					    !(count = find_others(lint, &v, x, y, false, others)))
-						continue;
-					best = v;
-					best_count = count;
-					memcpy(best_others, others, sizeof(others));
+					add_candidate(lint, &found,
+						      (struct candidate){x / 2, y / 2, overlapping});
 				}
-	if (best_count) {
+		}
+	vec_push(&pairs->at, found);
+	map_set(&pairs->known, key, pairs->at.count);
+	return &pairs->at.at[pairs->at.count - 1];
+}
+
+/* The surest pair of variables for which there is another thread that reads both. */
+static void judge_pair(struct lint *lint, struct verdicts *verdicts, struct pairs *pairs, struct verdict v)
+{
+	const struct candidates *all = candidates_of(lint, pairs, v.first_region, v.second_region);
+	struct verdict_other others[VERDICT_OTHERS];
+
+	for (uint32_t i = 0; i < all->count; i++) {
+		uint32_t x = all->at[i].x, y = all->at[i].y, count;
+
+		v.confidence = weigh_writes(lint, &v, x, y, all->at[i].overlapping);
+		v.first = view_access(lint, v.first_region, x, true);
+		v.second = view_access(lint, v.second_region, y, true);
+		if (!v.first || !v.second || !(count = find_others(lint, &v, x, y, false, others)))
+			continue;
 		verdicts->count[VERDICT_WRITES]++;
-		verdict_add(verdicts, &best, best_others, best_count);
+		verdict_add(verdicts, &v, others, count);
+		return;
 	}
 }
 
 static void judge_writes(struct lint *lint, struct verdicts *verdicts)
 {
 	struct occurrence all[MOST_REGIONS];
+	struct pairs pairs = {.at.count = 0};
 
 	for (uint32_t n = 0; n < lint->calls.order_count; n++) {
 		uint32_t f = lint->calls.order[n], count;
@@ -261,16 +316,18 @@ static void judge_writes(struct lint *lint, struct verdicts *verdicts)
 						    .first_region = all[i].region,
 						    .second_region = all[k].region};
 
+				/* Forward only; what comes round is the next piece of work. */
 				if (all[i].inst == all[k].inst || all[i].region == all[k].region ||
+				    lint->cfgs[f].number[lint_block(lint, all[k].inst)] <
+					    lint->cfgs[f].number[lint_block(lint, all[i].inst)] ||
+				    !candidates_of(lint, &pairs, all[i].region, all[k].region)->count ||
 				    !pair_reaches(lint, all[i].inst, all[k].inst))
 					continue;
-				/* Forward only; what comes round is the next piece of work. */
-				if (lint->cfgs[f].number[lint_block(lint, all[k].inst)] <
-				    lint->cfgs[f].number[lint_block(lint, all[i].inst)])
-					continue;
-				judge_pair(lint, verdicts, v);
+				judge_pair(lint, verdicts, &pairs, v);
 			}
 	}
+	map_release(&pairs.known);
+	vec_free(&pairs.at);
 }
 
 void race_judge(struct lint *lint, struct verdicts *verdicts)

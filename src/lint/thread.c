@@ -15,7 +15,8 @@
 
 struct site {
 	uint32_t inst;
-	uint64_t threads; /* created here, or waited for */
+	uint64_t threads; /* created here, or gone from here on */
+	uint64_t behind;  /* gone where the loop is left */
 	struct shape_cell handle;
 };
 
@@ -161,7 +162,9 @@ static void find_threads(struct build *b)
 				b->creates.at[b->site_of[i] - 1].threads |= mask;
 				continue;
 			}
-			vec_push(&b->creates, (struct site){i, mask, handle_of(lint, inst, known)});
+			vec_push(&b->creates, (struct site){.inst = i,
+							    .threads = mask,
+							    .handle = handle_of(lint, inst, known)});
 			b->site_of[i] = b->creates.count;
 		}
 	}
@@ -183,21 +186,41 @@ static void find_threads(struct build *b)
 
 /* ---- joins ---- */
 
-/* Does this join wait for all that the place created? */
-static bool waits_for(struct build *b, uint32_t join, uint32_t create)
+/* When are all threads that the place created gone: at the join itself, where its loop is left, never? */
+enum gone { NEVER, AT_JOIN, BEHIND_LOOP };
+
+static enum gone waits_for(struct build *b, uint32_t join, uint32_t create)
 {
 	const struct program *p = &b->lint->program;
 	uint32_t f = program_function_of(p, join), g = program_function_of(p, create);
 	const struct cfg *cj = &b->lint->cfgs[f], *cc = &b->lint->cfgs[g];
-	uint32_t bj = lint_block(b->lint, join), bc = lint_block(b->lint, create);
+	uint32_t bj = lint_block(b->lint, join), bc = lint_block(b->lint, create), loop = cj->loop[bj];
 
-	if (!cc->on_cycle[bc])
-		return true;
-	if (!cj->on_cycle[bj])
-		return false;
-	/* Both in a loop: each for itself, or the same iteration. */
-	return f != g || cj->loop[bj] == CFG_NONE || !cfg_inside(cj, bc, cj->loop[bj]) ||
-	       cj->loop[bj] == cj->loop[bc];
+	if (loop == CFG_NONE)
+		return cc->on_cycle[bc] ? NEVER : AT_JOIN;
+	if (f != g || !cfg_inside(cj, bc, loop))
+		return BEHIND_LOOP;
+	/* Created in the same loop: each before the next one, if it is surely joined. */
+	return cj->loop[bc] == loop && cfg_dominates(cj, bc, bj) && cfg_postdominates(cj, bj, bc) ? AT_JOIN
+												  : NEVER;
+}
+
+/* A thread that is gone takes along those that it waited for itself. */
+static uint64_t with_children(struct build *b, uint64_t gone)
+{
+	const struct threads *threads = &b->lint->threads;
+
+	if (threads->left_out)
+		gone &= ~(1ull << (THREAD_MOST - 1));
+	for (uint32_t t = 0; t < threads->count; t++)
+		if (gone >> t & 1) {
+			uint64_t over = threads->at[t].descendants;
+
+			for (uint32_t r = 0; r < threads->at[t].roots.count; r++)
+				over &= ~b->born[threads->at[t].roots.at[r]];
+			gone |= over;
+		}
+	return gone;
 }
 
 static void find_joins(struct build *b)
@@ -217,20 +240,19 @@ static void find_joins(struct build *b)
 		join.handle = handle_of(lint, &p->insts[i], known);
 		for (uint32_t c = 0; c < b->creates.count; c++)
 			if (join.handle.node &&
-			    shape_same(lint->pt.shape, join.handle, b->creates.at[c].handle) &&
-			    waits_for(b, i, b->creates.at[c].inst))
-				join.threads |= b->creates.at[c].threads;
-		if (lint->threads.left_out)
-			join.threads &= ~(1ull << (THREAD_MOST - 1));
-		/* What a thread left running runs on. */
-		for (uint32_t t = 0; t < lint->threads.count; t++)
-			if (join.threads >> t & 1) {
-				uint64_t over = lint->threads.at[t].descendants;
-
-				for (uint32_t r = 0; r < lint->threads.at[t].roots.count; r++)
-					over &= ~b->born[lint->threads.at[t].roots.at[r]];
-				join.threads |= over;
-			}
+			    shape_same(lint->pt.shape, join.handle, b->creates.at[c].handle))
+				switch (waits_for(b, i, b->creates.at[c].inst)) {
+				case AT_JOIN:
+					join.threads |= b->creates.at[c].threads;
+					break;
+				case BEHIND_LOOP:
+					join.behind |= b->creates.at[c].threads;
+					break;
+				case NEVER:
+					break;
+				}
+		join.threads = with_children(b, join.threads);
+		join.behind = with_children(b, join.behind);
 		vec_push(&b->joins, join);
 		b->site_of[i] = b->joins.count;
 	}
@@ -258,11 +280,6 @@ static uint64_t after_inst(struct build *b, uint32_t i, uint64_t alive, uint64_t
 		return alive | made;
 	}
 	if (known && known->kind == KNOWN_JOIN && b->site_of[i] && b->joins.count) {
-		const struct cfg *c = &lint->cfgs[program_function_of(p, i)];
-
-		/* In a loop they are gone when it is over. */
-		if (c->loop[lint_block(lint, i)] != CFG_NONE)
-			return alive;
 		*gone |= b->joins.at[b->site_of[i] - 1].threads;
 		return alive & ~b->joins.at[b->site_of[i] - 1].threads;
 	}
@@ -293,7 +310,7 @@ static uint64_t left_loops(struct build *b, uint32_t function, uint32_t from, ui
 			continue;
 		l = c->loop[lint_block(b->lint, inst)];
 		if (l != CFG_NONE && cfg_inside(c, from, l) && !cfg_inside(c, to, l))
-			gone |= b->joins.at[j].threads;
+			gone |= b->joins.at[j].behind;
 	}
 	return gone;
 }

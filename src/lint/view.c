@@ -15,10 +15,16 @@ static int compare(const struct view *a, const struct view *b)
 
 static void add_item(struct view *v, uint32_t item)
 {
-	uint32_t at = 0;
+	uint32_t at = 0, high = v->items.count;
 
-	while (at < v->items.count && v->items.at[at] < item)
-		at++;
+	while (at < high) {
+		uint32_t middle = (at + high) / 2;
+
+		if (v->items.at[middle] < item)
+			at = middle + 1;
+		else
+			high = middle;
+	}
 	if (at < v->items.count && v->items.at[at] == item)
 		return;
 	vec_push(&v->items, 0);
@@ -37,7 +43,7 @@ static void access_item(const struct lint *lint, struct view *v, uint32_t item)
 {
 	const char *name = lint->accesses.variables.at[item / 2].name;
 
-	if (item & 1 || !vec_has(&v->items, item + 1) || strstr(name, "[]"))
+	if (item & 1 || !view_has_item(v, item + 1) || strstr(name, "[]"))
 		add_item(v, item);
 }
 
@@ -126,7 +132,7 @@ static void then(const struct lint *lint, struct view_set *s, const struct view_
 
 				if (item & 1)
 					add_item(&v, item);
-				else if (!vec_has(&before.items, item + 1) ||
+				else if (!view_has_item(&before, item + 1) ||
 					 strstr(lint->accesses.variables.at[item / 2].name, "[]"))
 					add_item(&v, item);
 			}
@@ -396,6 +402,8 @@ void view_release(struct lint *lint)
 		vec_free(&v->writers[i]);
 	}
 	map_release(&v->together);
+	map_release(&v->read_together);
+	map_release(&v->accesses);
 	free(v->regions);
 	free(v->scopes);
 	free(v->readers);
@@ -423,6 +431,24 @@ bool view_together(struct lint *lint, uint32_t x, uint32_t y, bool both)
 	return found;
 }
 
+bool view_read_together(struct lint *lint, uint32_t x, uint32_t y)
+{
+	struct views *v = lint->views;
+	uint64_t key = (uint64_t)x << 32 | y;
+	uint32_t known = map_get(&v->read_together, key);
+	bool found = false;
+
+	if (known)
+		return known == 2;
+	for (uint32_t i = 0; i < v->readers[x].count && !found; i++) {
+		struct view_place place = v->readers[x].at[i];
+
+		found = view_reads(&v->regions[place.region].at.at[place.view], y);
+	}
+	map_set(&v->read_together, key, found ? 2 : 1);
+	return found;
+}
+
 static bool region_holds(const struct lint *lint, uint32_t inst, uint32_t region)
 {
 	const struct lock_state *s = region_state(lint, inst);
@@ -436,7 +462,7 @@ static bool region_holds(const struct lint *lint, uint32_t inst, uint32_t region
 	return false;
 }
 
-uint32_t view_access(const struct lint *lint, uint32_t region, uint32_t variable, bool write)
+static uint32_t find_access(const struct lint *lint, uint32_t region, uint32_t variable, bool write)
 {
 	const struct variable *v = &lint->accesses.variables.at[variable];
 	const struct vec_u32 *all = write ? &v->writes : &v->reads;
@@ -459,4 +485,18 @@ uint32_t view_access(const struct lint *lint, uint32_t region, uint32_t variable
 				return all->at[i];
 	}
 	return 0;
+}
+
+uint32_t view_access(const struct lint *lint, uint32_t region, uint32_t variable, bool write)
+{
+	uint64_t key = (uint64_t)region << 33 | (uint64_t)variable << 1 | write;
+	uint32_t known = map_get(&lint->views->accesses, key);
+
+	if (!known) {
+		uint32_t found = find_access(lint, region, variable, write);
+
+		known = found ? found : UINT32_MAX;
+		map_set(&lint->views->accesses, key, known);
+	}
+	return known == UINT32_MAX ? 0 : known;
 }

@@ -31,20 +31,35 @@ struct views {
 	struct vec_u32 *scopes;                     /* by function: regions that begin in it or below */
 	VEC(struct view_place) * readers, *writers; /* by variable: views that read it, that write it */
 	uint32_t merged;
-	struct map together; /* answers given before */
+	struct map together, read_together, accesses; /* answers given before */
 };
 
 void view_build(struct lint *lint);
 void view_release(struct lint *lint);
 
+static inline bool view_has_item(const struct view *v, uint32_t item)
+{
+	uint32_t low = 0, high = v->items.count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (v->items.at[middle] < item)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < v->items.count && v->items.at[low] == item;
+}
+
 static inline bool view_reads(const struct view *v, uint32_t variable)
 {
-	return vec_has(&v->items, variable * 2);
+	return view_has_item(v, variable * 2);
 }
 
 static inline bool view_writes(const struct view *v, uint32_t variable)
 {
-	return vec_has(&v->items, variable * 2 + 1);
+	return view_has_item(v, variable * 2 + 1);
 }
 
 static inline bool view_has(const struct view *v, uint32_t variable)
@@ -55,6 +70,9 @@ static inline bool view_has(const struct view *v, uint32_t variable)
 /* Does some region write the first and access the second (or, with `both`, write both) on one way? Then they
  * belong together. */
 bool view_together(struct lint *lint, uint32_t x, uint32_t y, bool both);
+
+/* Does some region read both on one way? */
+bool view_read_together(struct lint *lint, uint32_t x, uint32_t y);
 
 /* An access of the variable in the region, of this kind; 0 if there is none in its own function. */
 uint32_t view_access(const struct lint *lint, uint32_t region, uint32_t variable, bool write);

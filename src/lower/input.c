@@ -124,7 +124,15 @@ static void name_accesses(LLVMModuleRef module)
 	notes_forget();
 }
 
-static int link_in(LLVMModuleRef *into, LLVMModuleRef module, const char *name, struct err *err)
+/* Units that were read, and where they came from. */
+struct inputs {
+	LLVMContextRef context;
+	LLVMModuleRef *modules;
+	char **names;
+	size_t count, room;
+};
+
+static int add_module(struct inputs *in, LLVMModuleRef module, const char *name, struct err *err)
 {
 	char *why = NULL;
 
@@ -135,18 +143,40 @@ static int link_in(LLVMModuleRef *into, LLVMModuleRef module, const char *name, 
 	}
 	LLVMDisposeMessage(why);
 	name_accesses(module);
-	if (!*into) {
-		*into = module;
-		return 0;
+	if (in->count == in->room) {
+		in->room = in->room ? in->room * 2 : 16;
+		in->modules = mem_resize(in->modules, in->room, sizeof(*in->modules));
+		in->names = mem_resize(in->names, in->room, sizeof(*in->names));
 	}
-	*diagnostic = 0;
-	if (LLVMLinkModules2(*into, module)) {
-		char *sentence = mem_textf("%s is left out: %s", name, diagnostic);
-
-		table_blind_spot(sentence);
-		free(sentence);
-	}
+	in->names[in->count] = mem_text(name);
+	in->modules[in->count++] = module;
 	return 0;
+}
+
+/* Two by two: linking looks at all that is there already, so one after the other would be quadratic. */
+static LLVMModuleRef link_all(struct inputs *in)
+{
+	while (in->count > 1) {
+		size_t kept = 0;
+
+		for (size_t i = 0; i < in->count; i += 2) {
+			if (i + 1 < in->count) {
+				*diagnostic = 0;
+				if (LLVMLinkModules2(in->modules[i], in->modules[i + 1])) {
+					char *sentence = mem_textf("%s is left out, at least in part: %s",
+								   in->names[i + 1], diagnostic);
+
+					table_blind_spot(sentence);
+					free(sentence);
+				}
+				free(in->names[i + 1]);
+			}
+			in->names[kept] = in->names[i];
+			in->modules[kept++] = in->modules[i];
+		}
+		in->count = kept;
+	}
+	return in->count ? in->modules[0] : NULL;
 }
 
 static LLVMMemoryBufferRef buffer_of(const unsigned char *bytes, size_t size, const char *name)
@@ -154,35 +184,36 @@ static LLVMMemoryBufferRef buffer_of(const unsigned char *bytes, size_t size, co
 	return LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)bytes, size, name);
 }
 
-static int add_bitcode(LLVMContextRef context, LLVMModuleRef *into, const unsigned char *bytes, size_t size,
-		       const char *name, struct err *err)
+static int add_bitcode(struct inputs *in, const unsigned char *bytes, size_t size, const char *name,
+		       struct err *err)
 {
 	LLVMMemoryBufferRef buffer = buffer_of(bytes, size, name);
 	LLVMModuleRef module;
 
 	*diagnostic = 0;
-	if (LLVMParseBitcodeInContext2(context, buffer, &module)) {
+	if (LLVMParseBitcodeInContext2(in->context, buffer, &module)) {
 		LLVMDisposeMemoryBuffer(buffer);
 		return err_set(
 			err, "the bitcode of '%s' cannot be read, it is damaged or made by a newer LLVM: %s",
 			name, diagnostic);
 	}
 	LLVMDisposeMemoryBuffer(buffer);
-	return link_in(into, module, name, err);
+	return add_module(in, module, name, err);
 }
 
-static int add_text(LLVMContextRef context, LLVMModuleRef *into, const struct image *image, struct err *err)
+static int add_text(struct inputs *in, const struct image *image, struct err *err)
 {
 	LLVMModuleRef module;
 	char *why = NULL;
 
 	/* Takes the buffer. */
-	if (LLVMParseIRInContext(context, buffer_of(image->bytes, image->size, image->path), &module, &why)) {
+	if (LLVMParseIRInContext(in->context, buffer_of(image->bytes, image->size, image->path), &module,
+				 &why)) {
 		err_set(err, "'%s' cannot be read: %.200s", image->path, why ? why : "");
 		LLVMDisposeMessage(why);
 		return -1;
 	}
-	return link_in(into, module, image->path, err);
+	return add_module(in, module, image->path, err);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -192,7 +223,7 @@ static bool ends_with(const char *text, const char *end)
 	return a >= b && !strcmp(text + a - b, end);
 }
 
-static int add_units(LLVMContextRef context, LLVMModuleRef *into, const char *file, struct err *err)
+static int add_units(struct inputs *in, const char *file, struct err *err)
 {
 	struct units units = {0};
 	int status = units_read(&units, file, err);
@@ -204,14 +235,14 @@ static int add_units(LLVMContextRef context, LLVMModuleRef *into, const char *fi
 	for (int i = 0; i < units.count && !status; i++) {
 		const struct unit *unit = &units.at[i];
 
-		status = add_bitcode(context, into, unit->bytes, unit->size,
-				     unit->source ? unit->source : unit->file, err);
+		status = add_bitcode(in, unit->bytes, unit->size, unit->source ? unit->source : unit->file,
+				     err);
 	}
 	units_release(&units);
 	return status;
 }
 
-static int add_file(LLVMContextRef context, LLVMModuleRef *into, const char *file, struct err *err)
+static int add_file(struct inputs *in, const char *file, struct err *err)
 {
 	struct image image;
 	int status;
@@ -220,16 +251,16 @@ static int add_file(LLVMContextRef context, LLVMModuleRef *into, const char *fil
 		return -1;
 	switch (image_kind(image.bytes, image.size)) {
 	case IMAGE_BITCODE:
-		status = add_bitcode(context, into, image.bytes, image.size, file, err);
+		status = add_bitcode(in, image.bytes, image.size, file, err);
 		break;
 	case IMAGE_ELF:
 	case IMAGE_ARCHIVE:
-		status = add_units(context, into, file, err);
+		status = add_units(in, file, err);
 		break;
 	default:
 		status =
 			ends_with(file, ".ll")
-				? add_text(context, into, &image, err)
+				? add_text(in, &image, err)
 				: err_set(err,
 					  "'%s' is no executable, library, object file, bitcode or LLVM text",
 					  file);
@@ -240,11 +271,11 @@ static int add_file(LLVMContextRef context, LLVMModuleRef *into, const char *fil
 
 LLVMModuleRef input_read(LLVMContextRef context, int count, char **files, struct err *err)
 {
-	LLVMModuleRef module = NULL;
+	struct inputs in = {.context = context};
 
 	LLVMContextSetDiagnosticHandler(context, keep_diagnostic, NULL);
 	for (int i = 0; i < count; i++)
-		if (add_file(context, &module, files[i], err))
+		if (add_file(&in, files[i], err))
 			return NULL;
-	return module;
+	return link_all(&in);
 }
