@@ -491,8 +491,11 @@ static void describe_deadlock(const struct sched_report *report, char *text, siz
 
 		if (t->ended || !t->waits)
 			continue;
-		n = snprintf(text + at, room - at, "%s%.63s waits for %s%s%.127s", at ? "; " : "", t->name,
-			     run_waits_text(t->waits), *t->where ? " in " : "", t->where);
+		n = snprintf(text + at, room - at, "%s%.63s waits for %s%s%.63s%s%.127s", at ? "; " : "",
+			     t->name, run_waits_text(t->waits), t->holder ? " of " : "",
+			     t->holder && t->holder <= SCHED_THREADS ? report->thread[t->holder - 1].name
+								     : "",
+			     *t->where ? " in " : "", t->where);
 		at += n > 0 ? (size_t)n : 0;
 	}
 }

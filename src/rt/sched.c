@@ -125,6 +125,23 @@ static bool let_all_look(void)
 	return any;
 }
 
+/* Who has what the thread waits for, as libc notes it down: index + 1, or 0. */
+static uint32_t holder_of(const struct sched_thread *t)
+{
+	int tid = 0;
+
+	if (t->waits == SCHED_WAIT_JOIN && t->object)
+		return ((const struct sched_thread *)t->object)->index + 1;
+	if (t->waits == SCHED_WAIT_MUTEX)
+		tid = ((const pthread_mutex_t *)t->object)->__data.__owner;
+	else if (t->waits == SCHED_WAIT_RWLOCK)
+		tid = ((const pthread_rwlock_t *)t->object)->__data.__cur_writer;
+	for (uint32_t i = 0; tid && i < sched.count; i++)
+		if (threads[i].tid == tid && threads[i].status != SCHED_GONE)
+			return i + 1;
+	return 0;
+}
+
 static void COLD deadlock(void)
 {
 	struct sched_report *report = sched.report;
@@ -137,6 +154,7 @@ static void COLD deadlock(void)
 			continue;
 		entry->waits = t->waits;
 		entry->object = (uint64_t)t->object;
+		entry->holder = holder_of(t);
 		sched_describe(entry->where, sizeof entry->where, t->site);
 		if (rt_options.verbosity)
 			rt_say("deadlock: %s waits at %s", entry->name, entry->where);
