@@ -20,7 +20,7 @@
 
 /* More output than this is an error of the program's, told to it when it writes. */
 #define OUTPUT_MAX (64u << 20)
-enum { TRACE_MB = 1024, PADDED = 512 };
+enum { TRACE_MB = 128, PADDED = 512 };
 
 double run_now(void)
 {
@@ -29,6 +29,8 @@ double run_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
+
+int run_stop_fd = -1;
 
 void run_adopt(void)
 {
@@ -379,7 +381,7 @@ static double end_of(const struct run *run)
 
 int run_wait(struct run **runs, uint32_t count, int timeout_ms)
 {
-	struct pollfd *waits = mem_zalloc(count ? count : 1, sizeof *waits);
+	struct pollfd *waits = mem_zalloc(count + 1, sizeof *waits);
 	double until = timeout_ms < 0 ? 1e18 : run_now() + timeout_ms / 1e3;
 	int found = -1;
 
@@ -399,11 +401,12 @@ int run_wait(struct run **runs, uint32_t count, int timeout_ms)
 		}
 		if (found >= 0)
 			break;
-		got = poll(waits, count,
+		waits[count] = (struct pollfd){run_stop_fd, POLLIN, 0};
+		got = poll(waits, count + 1,
 			   first > time + 1e6 ? -1
 			   : first > time     ? (int)((first - time) * 1e3) + 1
 					      : 0);
-		if (got < 0)
+		if (got < 0 || waits[count].revents)
 			break;
 		for (uint32_t i = 0; i < count && found < 0; i++)
 			if (waits[i].revents) {
