@@ -33,7 +33,8 @@ struct escape {
 	uint32_t nodes;
 	bool *exposed; /* by node */
 	bool *fed;     /* exposed, or filled with copies of what is */
-	bool *counted; /* results of arithmetic on integers are kept there */
+	bool *counted; /* reached by results of arithmetic on integers */
+	bool *used;    /* something is accessed there: those that lead to it are pointers */
 	struct vec_u32 waiting;
 	uint64_t changes;
 };
@@ -88,13 +89,14 @@ static void expose_contents(struct escape *e, uint32_t node)
 		expose_node(e, target.node);
 }
 
-static bool leads_out(struct escape *e, uint32_t node)
+/* Does it have pointers to something exposed? `used`: that anybody follows. */
+static bool leads_out(struct escape *e, uint32_t node, bool used)
 {
 	struct shape_cell target;
 	int64_t at;
 
 	for (uint32_t i = 0; shape_field(e->shape, node, i, &at, &target); i++)
-		if (e->exposed[target.node])
+		if (e->exposed[target.node] && (!used || e->used[target.node]))
 			return true;
 	return false;
 }
@@ -120,9 +122,7 @@ static bool has_local(struct escape *e, uint32_t node)
 /* Is it, or was it made of, a pointer to something? */
 static bool is_pointer(struct escape *e, uint32_t value)
 {
-	uint32_t node = node_of(e, value);
-
-	return node && (e->exposed[node] || has_objects(e, node));
+	return has_objects(e, node_of(e, value));
 }
 
 /* A value of which the graph knows nothing, and which is no number either. */
@@ -137,7 +137,7 @@ static bool is_unknown(struct escape *e, uint32_t value)
 
 struct sources {
 	struct escape *e;
-	uint32_t steps;
+	struct vec_u32 seen;   /* values */
 	bool narrow;           /* loads of less than a pointer only */
 	struct vec_u32 *nodes; /* loaded from */
 	bool anywhere;
@@ -150,24 +150,59 @@ static bool is_handed_in(const struct program *p, uint32_t value)
 	return p->values[value].kind == VALUE_PARAMETER || (maker && p->insts[maker].op == PROGRAM_CALL);
 }
 
-/* Inlining may bring the caller's or the callee's load before the store, constants make arithmetic void. */
+static void find_sources(struct sources *s, uint32_t value);
+
+/* Inlining may bring the caller's load before the store, or the callee's. */
+static void find_arguments(struct sources *s, const struct program_value *parameter)
+{
+	const struct program *p = s->e->p;
+	const struct callgraph *calls = &s->e->lint->calls;
+	uint32_t f = parameter->function;
+
+	if (p->functions[f].flags & FUNCTION_ADDRESS_TAKEN ||
+	    (s->e->lint->threads.is_library && p->functions[f].flags & FUNCTION_EXTERNAL))
+		s->anywhere = true;
+	for (uint32_t i = calls->callers_first[f]; i < calls->callers_first[f + 1] && !s->anywhere; i++) {
+		const struct program_inst *call = &p->insts[calls->edges[calls->callers[i]].inst];
+
+		if (call->callee != f || parameter->index >= program_argument_count(call))
+			s->anywhere = true;
+		else
+			find_sources(s, program_operand(p, call, parameter->index));
+	}
+}
+
+static void find_results(struct sources *s, uint32_t function)
+{
+	const struct program *p = s->e->p;
+	const struct program_function *f = &p->functions[function];
+
+	for (uint32_t b = f->block; b < f->block + f->block_count; b++) {
+		const struct program_inst *end = &p->insts[p->blocks[b].inst + p->blocks[b].inst_count - 1];
+
+		if (end->op == PROGRAM_RETURN && end->operand_count)
+			find_sources(s, program_operand(p, end, 0));
+	}
+}
+
+/* Constants that are handed in may make arithmetic void. */
 static void find_sources(struct sources *s, uint32_t value)
 {
 	const struct program *p = s->e->p;
 	uint32_t maker = program_maker(p, value), count;
 	const struct program_inst *inst = &p->insts[maker];
-	bool follow;
+	bool follow = true;
 
-	if (s->anywhere || p->values[value].kind == VALUE_NUMBER)
+	if (s->anywhere || p->values[value].kind == VALUE_NUMBER || !vec_add(&s->seen, value))
 		return;
-	if (++s->steps > MOST_STEPS) {
+	if (s->seen.count > MOST_STEPS) {
 		s->anywhere = true;
 		return;
 	}
-	if (!maker) {
-		s->anywhere = p->values[value].kind == VALUE_PARAMETER;
+	if (p->values[value].kind == VALUE_PARAMETER)
+		find_arguments(s, &p->values[value]);
+	if (!maker)
 		return;
-	}
 	count = inst->operand_count;
 	switch ((enum program_op)inst->op) {
 	case PROGRAM_LOAD:
@@ -175,14 +210,15 @@ static void find_sources(struct sources *s, uint32_t value)
 			vec_push(s->nodes, node_of(s->e, program_operand(p, inst, 0)));
 		return;
 	case PROGRAM_CALL:
-		s->anywhere = !inst->callee || p->functions[inst->callee].flags & FUNCTION_DEFINED;
+		if (!inst->callee)
+			s->anywhere = true;
+		else if (p->functions[inst->callee].flags & FUNCTION_DEFINED)
+			find_results(s, inst->callee);
 		return;
 	case PROGRAM_PHI:
 		count /= 2;
-		follow = true;
 		break;
 	case PROGRAM_COPY:
-		follow = true;
 		break;
 	case PROGRAM_COMPUTE:
 		follow = count == 3;
@@ -209,6 +245,7 @@ static bool is_fed(struct escape *e, uint32_t value)
 	for (uint32_t i = 0; i < nodes.count && !found; i++)
 		found = !nodes.at[i] || e->fed[nodes.at[i]];
 	vec_free(&nodes);
+	vec_free(&s.seen);
 	return found;
 }
 
@@ -219,22 +256,29 @@ static void expose_pieces(struct escape *e, uint32_t value, uint32_t to)
 	struct sources s = {.e = e, .narrow = true, .nodes = &nodes};
 
 	find_sources(&s, value);
+	if (s.anywhere)
+		expose_contents(e, to);
 	for (uint32_t i = 0; i < nodes.count; i++)
 		if (has_contents(e, nodes.at[i]) || (has_contents(e, to) && !nodes.at[i])) {
 			expose_contents(e, nodes.at[i]);
 			expose_contents(e, to);
 		}
 	vec_free(&nodes);
+	vec_free(&s.seen);
 }
 
 /* ---- instructions ---- */
 
-/* An access through a pointer that comes from nowhere may be to anything. */
-static uint32_t expose_unless_known(struct escape *e, uint32_t pointer)
+/* An access through a pointer that comes from nowhere, or from arithmetic, may be to anything. */
+static uint32_t visit_address(struct escape *e, uint32_t pointer)
 {
 	uint32_t node = node_of(e, pointer);
 
-	if (!has_objects(e, node))
+	if (node && !e->used[node]) {
+		e->used[node] = true;
+		e->changes++;
+	}
+	if (node && (!has_objects(e, node) || e->counted[node]))
 		expose_node(e, node);
 	return node;
 }
@@ -242,7 +286,7 @@ static uint32_t expose_unless_known(struct escape *e, uint32_t pointer)
 static void visit_store(struct escape *e, const struct program_inst *inst)
 {
 	uint32_t value = program_operand(e->p, inst, 0);
-	uint32_t node = expose_unless_known(e, program_operand(e->p, inst, 1));
+	uint32_t node = visit_address(e, program_operand(e->p, inst, 1));
 
 	if (!node) {
 		expose(e, value);
@@ -364,7 +408,7 @@ static void visit(struct escape *e, uint32_t number)
 
 	switch ((enum program_op)inst->op) {
 	case PROGRAM_LOAD:
-		node = expose_unless_known(e, program_operand(p, inst, 0));
+		node = visit_address(e, program_operand(p, inst, 0));
 		if (!node)
 			expose(e, inst->value);
 		if (inst->size > 8) {
@@ -376,7 +420,7 @@ static void visit(struct escape *e, uint32_t number)
 		visit_store(e, inst);
 		break;
 	case PROGRAM_UPDATE:
-		expose_contents(e, expose_unless_known(e, program_operand(p, inst, 0)));
+		expose_contents(e, visit_address(e, program_operand(p, inst, 0)));
 		for (uint32_t i = 1; i < count; i++)
 			expose(e, program_operand(p, inst, i));
 		expose(e, inst->value);
@@ -405,12 +449,15 @@ static void visit(struct escape *e, uint32_t number)
 		visit_call(e, inst);
 		break;
 	case PROGRAM_MOVE:
-		node = expose_unless_known(e, program_operand(p, inst, 0));
-		other = expose_unless_known(e, program_operand(p, inst, 1));
-		if (!node || !other || leads_out(e, node) || leads_out(e, other)) {
+		node = visit_address(e, program_operand(p, inst, 0));
+		other = visit_address(e, program_operand(p, inst, 1));
+		if (!node || !other || leads_out(e, node, false) || leads_out(e, other, false)) {
 			expose_contents(e, node);
 			expose_contents(e, other);
 		}
+		break;
+	case PROGRAM_FILL:
+		visit_address(e, program_operand(p, inst, 0));
 		break;
 	case PROGRAM_RETURN:
 		if (count && is_unknown(e, program_operand(p, inst, 0)))
@@ -421,7 +468,6 @@ static void visit(struct escape *e, uint32_t number)
 	case PROGRAM_NONE:
 	case PROGRAM_ALLOCA:
 	case PROGRAM_COMPARE:
-	case PROGRAM_FILL:
 	case PROGRAM_JUMP:
 	case PROGRAM_BRANCH:
 	case PROGRAM_SWITCH:
@@ -515,7 +561,7 @@ static bool changes_stacks(const struct program *p)
 
 static bool is_private_node(struct escape *e, uint32_t node)
 {
-	return has_objects(e, node) && !e->exposed[node] && !leads_out(e, node);
+	return has_objects(e, node) && !e->exposed[node] && !leads_out(e, node, true);
 }
 
 static bool is_private(struct escape *e, const struct program_inst *inst)
@@ -632,11 +678,13 @@ void private_write(FILE *out, struct lint *lint, const char *program)
 	e.exposed = mem_zalloc(e.nodes, sizeof(*e.exposed));
 	e.fed = mem_zalloc(e.nodes, sizeof(*e.fed));
 	e.counted = mem_zalloc(e.nodes, sizeof(*e.counted));
+	e.used = mem_zalloc(e.nodes, sizeof(*e.used));
 	find_exposed(&e);
 	find_fed(&e);
 	list_places(&e, out);
 	free(e.exposed);
 	free(e.fed);
 	free(e.counted);
+	free(e.used);
 	vec_free(&e.waiting);
 }
