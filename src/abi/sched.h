@@ -35,7 +35,7 @@ enum sched_state {
 	X(CONDITION, "a condition variable")         \
 	X(BARRIER, "a barrier")                      \
 	X(ONCE, "an initialisation that runs once")  \
-	X(JOIN, "the end of a thread")               \
+	X(JOIN, "the end")                           \
 	X(KERNEL, "the kernel")                      \
 	X(REPEATING, "a value that does not change") \
 	X(ENDED, "nothing, it has ended")            \

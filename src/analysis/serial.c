@@ -239,6 +239,9 @@ void serial_finish(struct serial *serial)
 	finding_add_count(serial->list, "events", (double)model.events);
 	finding_add_count(serial->list, "accesses", (double)model.accesses);
 	finding_add_count(serial->list, "accesses left out", (double)model.left_out);
+	if (model.private_data)
+		finding_add_count(serial->list, "accesses to private data left out",
+				  (double)model.private_data);
 	finding_add_count(serial->list, "threads", serial->trace->thread_count);
 	finding_add_count(serial->list, "atomic sets", (double)model.sets);
 	finding_add_count(serial->list, "merged sets", (double)model.merges);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan explore`: run a program under many schedules, in search of one that breaks it. */
-#include "predict/explore.h"
-#include "analysis/foretell.h"
 #include "base/text.h"
+#include "cli/exploration.h"
 #include "cli/exploring.h"
-#include "cli/publish.h"
-#include "predict/hints.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,181 +17,17 @@
 
 enum { PREDICTED_MAX = 1000 };
 
-struct exploration {
-	struct target target;
-	struct publish publish;
-	struct checking checking;
-	const char *budget, *jobs, *strategies, *seed, *depth, *folder, *given, *events;
-	int stop_at_first, keep_long, no_predict;
-	struct explore_setup setup;
-	struct schedule *header;
-	struct hints hints;
-	char *names[16]; /* of strategies */
-	struct finding_list *predicted;
-	struct foretell_stats foretold;
-	uint32_t *predicted_by_schedule; /* its finding */
-	uint32_t predicted_count;
-	bool terminal;
-};
-
 static volatile int stop;
 static volatile sig_atomic_t stop_signal;
+static int stop_pipe[2] = {-1, -1};
 
 static void interrupted(int number)
 {
 	stop = 1;
 	stop_signal = number;
-}
-
-/* ---- options ---- */
-
-static int read_number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *value,
-		       struct err *err)
-{
-	char *end;
-
-	if (!text)
-		return 0;
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	if (errno || *end || *text < '0' || *text > '9' || *value < least || *value > most)
-		return err_set(err, "--%s=%s is no number from %" PRIu64 " to %" PRIu64, name, text, least,
-			       most);
-	return 0;
-}
-
-static int read_budget(struct explore_setup *setup, const char *text, struct err *err)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || !(value > 0) || value > 1e9 || (*end && strcmp(end, "s")))
-		return err_set(err, "--budget=%s is neither a number of runs (200) nor of seconds (60s)",
-			       text);
-	if (*end)
-		setup->seconds = value;
-	else
-		setup->runs = (uint64_t)value;
-	if (!*end && value < 1)
-		return err_set(err, "--budget=%s is less than one run", text);
-	return 0;
-}
-
-static int read_strategies(struct exploration *x, const char *text, struct err *err)
-{
-	static const char *const known[] = {"random", "pct", "pos", "surw", "serial", NULL};
-
-	while (*text) {
-		size_t length = strcspn(text, ",");
-		char *name = mem_textf("%.*s", (int)length, text);
-		int found = 0;
-
-		for (const char *const *k = known; *k; k++)
-			found |= !strcmp(*k, name);
-		if (!found || x->setup.strategy_count == sizeof x->names / sizeof *x->names) {
-			const char *near = cli_nearest(name, known);
-
-			err_set(err, "there is no strategy '%s'%s%s%s", name, near ? "; did you mean '" : "",
-				near ? near : "", near ? "'?" : ": random, pct, pos, surw and serial are");
-			free(name);
-			return -1;
-		}
-		x->names[x->setup.strategy_count++] = name;
-		text += length + (text[length] == ',');
-	}
-	x->setup.strategies = x->names;
-	return 0;
-}
-
-static int read_options(struct exploration *x, struct err *err)
-{
-	struct explore_setup *setup = &x->setup;
-	uint64_t jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN), depth = 0;
-	struct timespec t;
-
-	if (jobs < 1)
-		jobs = 1;
-	clock_gettime(CLOCK_REALTIME, &t);
-	setup->seed = ((uint64_t)t.tv_sec * 1000000007ull ^ (uint64_t)t.tv_nsec) % 1000000000;
-	if (read_budget(setup, x->budget ? x->budget : "200", err) < 0 ||
-	    read_number("jobs", x->jobs, 1, 1024, &jobs, err) < 0 ||
-	    read_number("seed", x->seed, 0, UINT64_MAX / 2, &setup->seed, err) < 0 ||
-	    read_number("depth", x->depth, 1, 64, &depth, err) < 0 ||
-	    read_strategies(x, x->strategies ? x->strategies : "random,pct,pos,surw", err) < 0)
-		return -1;
-	if (x->events && strcmp(x->events, "every") && strcmp(x->events, "first"))
-		return err_set(err, "--events=%s is neither every nor first", x->events);
-	setup->jobs = (uint32_t)jobs;
-	setup->stop_at_first = x->stop_at_first;
-	setup->minimise_runs = x->keep_long ? 0 : 400;
-	setup->run = target_setup(&x->target);
-	setup->run.depth = (uint32_t)depth;
-	setup->run.every = !x->events || *x->events == 'e';
-	setup->stop = &stop;
-	/* 0 is the runtime's word for a seed of its own choice. */
-	if (!setup->seed)
-		setup->seed = 1;
-	return 0;
-}
-
-/* ---- schedules that are given ---- */
-
-static void try_first(struct exploration *x, struct schedule *s)
-{
-	struct explore_setup *setup = &x->setup;
-
-	setup->schedules = mem_resize(setup->schedules, setup->schedule_count + 1, sizeof *setup->schedules);
-	setup->schedules[setup->schedule_count++] = s;
-}
-
-static int add_given(struct exploration *x, const char *path, struct err *err)
-{
-	struct schedule *s = schedule_read(path, err);
-
-	if (!s)
-		return -1;
-	if (s->build_id && x->target.build_id && strcmp(s->build_id, x->target.build_id)) {
-		schedule_free(s);
-		return err_set(err, "%s: was made for another build of the program", path);
-	}
-	try_first(x, s);
-	return 0;
-}
-
-static int is_schedule(const struct dirent *entry)
-{
-	static const char ending[] = ".schedule";
-	size_t length = strlen(entry->d_name);
-
-	return length >= sizeof ending && !strcmp(entry->d_name + length - (sizeof ending - 1), ending);
-}
-
-/* A file, or all that a folder has, in the order of their names. */
-static int read_given(struct exploration *x, struct err *err)
-{
-	struct dirent **entries;
-	struct stat file;
-	int count, failed = 0;
-
-	if (!x->given)
-		return 0;
-	if (stat(x->given, &file) < 0)
-		return err_set(err, "%s: cannot be read: %s", x->given, strerror(errno));
-	if (!S_ISDIR(file.st_mode))
-		return add_given(x, x->given, err);
-	count = scandir(x->given, &entries, is_schedule, versionsort);
-	if (count < 0)
-		return err_set(err, "%s: cannot be read: %s", x->given, strerror(errno));
-	for (int i = 0; i < count; i++) {
-		char *path = mem_textf("%s/%s", x->given, entries[i]->d_name);
-
-		if (!failed)
-			failed = add_given(x, path, err);
-		free(path);
-		free(entries[i]);
-	}
-	free(entries);
-	return failed;
+	/* Who is about to wait must not. */
+	if (write(stop_pipe[1], "", 1) < 0)
+		return;
 }
 
 /* ---- the first run ---- */
@@ -204,7 +37,7 @@ static void add_predicted(void *user, const struct schedule *schedule, uint32_t 
 {
 	struct exploration *x = user;
 
-	try_first(x, schedule_copy(schedule));
+	exploration_try(x, schedule_copy(schedule));
 	x->predicted_by_schedule = mem_resize(x->predicted_by_schedule, x->predicted_count + 1,
 					      sizeof *x->predicted_by_schedule);
 	x->predicted_by_schedule[x->predicted_count++] = finding;
@@ -217,7 +50,6 @@ static int predict(struct exploration *x, struct trace *trace, struct err *err)
 	struct serial_options serial;
 	int failed;
 
-	x->setup.must_try = x->setup.schedule_count;
 	if (x->no_predict)
 		return 0;
 	if (checking_prepare(&x->checking, trace, &serial, err) < 0)
@@ -238,6 +70,8 @@ static int look_first(struct exploration *x, struct err *err)
 	struct trace *trace;
 	int failed = 0;
 
+	/* What the user gave has been read. */
+	x->setup.must_try = x->setup.schedule_count;
 	setup.strategy = "serial";
 	setup.every = true;
 	setup.seed = x->setup.seed;
@@ -247,12 +81,12 @@ static int look_first(struct exploration *x, struct err *err)
 	if (!run)
 		return -1;
 	trace = trace_open(run_trace(run), err);
-	failed = !trace || hints_make(&x->hints, trace, err) < 0 ? -1 : 0;
-	if (!failed && predict(x, trace, err) < 0)
-		failed = -1;
-	/* A trace that was given up when it got too long knows of a part only. */
-	if (!failed && trace->header.state != TRACE_STOPPED)
-		x->setup.run.hints = x->hints.text;
+	failed = !trace ? -1 : 0;
+	/* A run that did not come to its end, or whose trace got too long, knows of a part only. */
+	if (!failed && result.verdict != RUN_TIMEOUT && trace->header.state != TRACE_STOPPED) {
+		failed = hints_make(&x->hints, trace, err) < 0 || predict(x, trace, err) < 0 ? -1 : 0;
+		x->setup.run.hints = failed ? NULL : x->hints.text;
+	}
 	trace_close(trace);
 	run_free(run);
 	return failed;
@@ -432,7 +266,7 @@ static int explore_all(struct exploration *x)
 	const char *slash = strrchr(x->target.argv[0], '/');
 	int status;
 
-	if (read_options(x, &err) < 0)
+	if (exploration_options(x, &err) < 0)
 		return cli_fail(&verb_explore, &err);
 	if (!x->folder)
 		x->folder = folder =
@@ -440,6 +274,9 @@ static int explore_all(struct exploration *x)
 				  x->target.argv[0]);
 	x->terminal = isatty(STDERR_FILENO) && !x->publish.json;
 	run_adopt();
+	if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+		return cli_failf(&verb_explore, "cannot start: %s", strerror(errno));
+	run_stop_fd = stop_pipe[0];
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
@@ -453,8 +290,9 @@ static int explore_all(struct exploration *x)
 	x->header->build_id = x->target.build_id ? mem_text(x->target.build_id) : NULL;
 	x->setup.header = x->header;
 	x->setup.progress = progress;
+	x->setup.stop = &stop;
 	x->setup.context = x;
-	e = read_given(x, &err) < 0 || look_first(x, &err) < 0 ? NULL : explore(&x->setup, &err);
+	e = exploration_given(x, &err) < 0 || look_first(x, &err) < 0 ? NULL : explore(&x->setup, &err);
 	if (x->terminal)
 		fputs("\r\033[K", stderr);
 	if (!e)
@@ -504,16 +342,7 @@ static int run(int argc, char **argv)
 		status = cli_fail(&verb_explore, &err);
 	else
 		status = explore_all(&x);
-	target_release(&x.target);
-	hints_release(&x.hints);
-	schedule_free(x.header);
-	finding_list_free(x.predicted);
-	free(x.predicted_by_schedule);
-	for (uint32_t i = 0; i < x.setup.schedule_count; i++)
-		schedule_free(x.setup.schedules[i]);
-	free(x.setup.schedules);
-	for (uint32_t i = 0; i < x.setup.strategy_count; i++)
-		free(x.names[i]);
+	exploration_release(&x);
 	return status;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/publish.h"
 #include "lint/print.h"
+#include "lint/private.h"
 #include "lint/result.h"
 #include "lint/section.h"
 
@@ -119,14 +120,15 @@ out:
 	return memory;
 }
 
-static int write_sections(struct lint *lint, const char *path, const char *program, struct err *err)
+static int write_file(struct lint *lint, const char *path, const char *program,
+		      void (*write)(FILE *out, struct lint *lint, const char *program), struct err *err)
 {
 	FILE *out = fopen(path, "we");
 	int failed;
 
 	if (!out)
 		return err_set(err, "cannot write '%s': %s", path, strerror(errno));
-	section_write(out, lint, program);
+	write(out, lint, program);
 	failed = ferror(out);
 	if (fclose(out) || failed)
 		return err_set(err, "cannot write '%s': %s", path, strerror(errno));
@@ -146,13 +148,13 @@ static int confidence_of(const char *text, double *confidence)
 static int run(int argc, char **argv)
 {
 	struct publish publish = {0};
-	const char *confidence_text = NULL, *spec = NULL, *sections = NULL;
+	const char *confidence_text = NULL, *spec = NULL, *sections = NULL, *private = NULL;
 	int all = 0, dump = 0;
 	const struct cli_option options[] = {
-		{"--all", NULL, &all},   {"--confidence", &confidence_text, NULL},
-		{"--spec", &spec, NULL}, {"--sections", &sections, NULL},
-		{"--dump", NULL, &dump}, PUBLISH_OPTIONS(publish),
-		{NULL, NULL, NULL}};
+		{"--all", NULL, &all},         {"--confidence", &confidence_text, NULL},
+		{"--spec", &spec, NULL},       {"--sections", &sections, NULL},
+		{"--private", &private, NULL}, {"--dump", NULL, &dump},
+		PUBLISH_OPTIONS(publish),      {NULL, NULL, NULL}};
 	int first = cli_options(&verb_lint, argc, argv, options);
 	double confidence = default_confidence;
 	struct lint lint = {0};
@@ -191,7 +193,8 @@ static int run(int argc, char **argv)
 	end_steps(shown);
 	if (dump)
 		print_program(stdout, &lint);
-	int failed = sections && write_sections(&lint, sections, argv[first], &err);
+	int failed = (sections && write_file(&lint, sections, argv[first], section_write, &err)) ||
+		     (private && write_file(&lint, private, argv[first], private_write, &err));
 
 	list = finding_list_new("lint");
 	list->program = finding_text(list, argv[first]);
@@ -215,6 +218,8 @@ const struct verb verb_lint = {
 		"  --spec=FILE              what the sources do not say, see atomsan's spec files\n"
 		"  --sections=FILE          write atomic sections, getters, setters and what is shared, as "
 		"JSON\n"
+		"  --private=FILE           write the places that only access data of one thread, as a spec "
+		"file\n"
 		"  --dump                   first print the program as the analyses see it\n" PUBLISH_HELP,
 	.run = run,
 };

@@ -453,6 +453,7 @@ void pointsto_build(struct pointsto *pt, const struct program *p)
 		before = shape_changes(pt->shape);
 		resolve(pt, true);
 	} while (shape_changes(pt->shape) != before && ++round < 2 * MOST_ROUNDS);
+	pt->unsettled = shape_changes(pt->shape) != before;
 }
 
 void pointsto_release(struct pointsto *pt)

@@ -36,6 +36,7 @@ struct pointsto {
 	const struct known **known;  /* by function, or NULL */
 	uint32_t *slots;             /* by instruction: place in targets, 0 if none */
 	VEC(struct vec_u32) targets; /* functions that a computed call reaches, or that a new thread runs */
+	bool unsettled;              /* there were too many rounds: answers are missing */
 	uint32_t guessed;            /* computed calls whose targets are only of the right type */
 };
 

@@ -62,7 +62,8 @@ static bool inst_fits(const struct program *p, const struct program_inst *i)
 {
 	if (i->op >= PROGRAM_OP_COUNT || i->value >= p->values_count ||
 	    !range(i->operand, i->operand_count, p->operands_count) || i->callee >= p->functions_count ||
-	    i->block >= p->blocks_count || i->read >= p->notes_count || i->write >= p->notes_count)
+	    i->block >= p->blocks_count || i->read >= p->notes_count || i->write >= p->notes_count ||
+	    i->place >= p->places_count)
 		return false;
 	uint32_t of_values = i->op == PROGRAM_PHI ? i->operand_count / 2 : i->operand_count;
 
@@ -90,6 +91,12 @@ static bool texts_fit(const struct program *p)
 		if (p->notes[i].type >= p->texts_count || p->notes[i].member >= p->texts_count ||
 		    p->notes[i].base >= p->texts_count || p->notes[i].inner >= p->texts_count)
 			return false;
+	for (uint32_t i = 0; i < p->places_count; i++)
+		if (p->places[i].file >= p->texts_count || p->places[i].function >= p->texts_count)
+			return false;
+	for (uint32_t i = 0; i < p->lost_count; i++)
+		if (p->lost[i] >= p->places_count)
+			return false;
 	for (uint32_t i = 0; i < p->blind_spots_count; i++)
 		if (p->blind_spots[i] >= p->texts_count)
 			return false;
@@ -99,7 +106,7 @@ static bool texts_fit(const struct program *p)
 static bool fits(const struct program *p)
 {
 	if (!p->functions_count || !p->blocks_count || !p->insts_count || !p->values_count ||
-	    !p->globals_count || !p->notes_count || !texts_fit(p) || !values_fit(p))
+	    !p->globals_count || !p->notes_count || !p->places_count || !texts_fit(p) || !values_fit(p))
 		return false;
 	for (uint32_t i = 0; i < p->functions_count; i++) {
 		const struct program_function *f = &p->functions[i];

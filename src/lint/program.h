@@ -18,7 +18,7 @@
 
 #include "base/err.h"
 
-#define PROGRAM_MAGIC "ATSNLNT1"
+#define PROGRAM_MAGIC "ATSNLNT2"
 
 /* operands in brackets; "?" may be missing */
 #define PROGRAM_OPS(X)                                                                             \
@@ -69,6 +69,7 @@ struct program_inst {
 	uint32_t line, column;
 	uint32_t read, write; /* notes */
 	uint32_t size;        /* bytes accessed, allocated; 0 if not known */
+	uint32_t place;       /* of an access or a call; 0 if not known */
 	int64_t offset;
 };
 
@@ -142,17 +143,26 @@ struct program_note {
 	uint32_t inner;              /* text: the innermost struct and the number of its member, "row#1" */
 };
 
-#define PROGRAM_TABLES(X)                        \
-	X(functions, struct program_function)    \
-	X(blocks, struct program_block)          \
-	X(edges, uint32_t)                       \
-	X(insts, struct program_inst)            \
-	X(operands, uint32_t)                    \
-	X(values, struct program_value)          \
-	X(globals, struct program_global)        \
-	X(fields, struct program_field)          \
-	X(notes, struct program_note)            \
-	X(blind_spots, uint32_t) /* sentences */ \
+/* Where the source has an access, as the trace's sites say it: in the function that was inlined, not where.
+ */
+struct program_place {
+	uint32_t file, function; /* texts */
+	uint32_t line, column;
+};
+
+#define PROGRAM_TABLES(X)                                                        \
+	X(functions, struct program_function)                                    \
+	X(blocks, struct program_block)                                          \
+	X(edges, uint32_t)                                                       \
+	X(insts, struct program_inst)                                            \
+	X(operands, uint32_t)                                                    \
+	X(values, struct program_value)                                          \
+	X(globals, struct program_global)                                        \
+	X(fields, struct program_field)                                          \
+	X(notes, struct program_note)                                            \
+	X(places, struct program_place)                                          \
+	X(lost, uint32_t)        /* places of accesses that preparing removed */ \
+	X(blind_spots, uint32_t) /* sentences */                                 \
 	X(texts, char)
 
 enum program_table {

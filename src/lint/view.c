@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Ways kept apart; more of them become one. */
-enum { MOST_VIEWS = 8, MOST_SCOPES = 128 };
+/* Ways kept apart; more of them become one, and so do ways that touch very much. */
+enum { MOST_VIEWS = 8, MOST_SCOPES = 128, MOST_ITEMS = 200 };
 
 static int compare(const struct view *a, const struct view *b)
 {
@@ -34,8 +34,19 @@ static void add_item(struct view *v, uint32_t item)
 
 static void add_items(struct view *v, const struct view *from)
 {
-	for (uint32_t i = 0; i < from->items.count; i++)
-		add_item(v, from->items.at[i]);
+	struct vec_u32 all = {0};
+	uint32_t i = 0, n = 0;
+
+	while (i < v->items.count || n < from->items.count) {
+		if (n == from->items.count || (i < v->items.count && v->items.at[i] <= from->items.at[n])) {
+			n += n < from->items.count && v->items.at[i] == from->items.at[n];
+			vec_push(&all, v->items.at[i++]);
+		} else {
+			vec_push(&all, from->items.at[n++]);
+		}
+	}
+	vec_free(&v->items);
+	v->items = all;
 }
 
 /* What a way has written it does not read from others; elements of an array are too many to say so. */
@@ -91,9 +102,31 @@ static bool add_view(struct view_set *s, struct view v)
 		return s->at.at[0].items.count != before;
 	}
 	vec_push(&s->at, v);
-	if (s->at.count > MOST_VIEWS)
+	if (s->at.count > MOST_VIEWS || v.items.count > MOST_ITEMS)
 		merge_all(s);
 	return true;
+}
+
+static bool is_part(const struct view *a, const struct view *of)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->items.count; i++) {
+		while (n < of->items.count && of->items.at[n] < a->items.at[i])
+			n++;
+		if (n == of->items.count || of->items.at[n] != a->items.at[i])
+			return false;
+	}
+	return true;
+}
+
+/* Would it add nothing? */
+static bool is_known(const struct view_set *s, const struct view *v)
+{
+	for (uint32_t i = 0; i < s->at.count; i++)
+		if (!compare(&s->at.at[i], v) || (s->merged && is_part(v, &s->at.at[i])))
+			return true;
+	return false;
 }
 
 static bool add_set(struct view_set *into, const struct view_set *from)
@@ -101,7 +134,8 @@ static bool add_set(struct view_set *into, const struct view_set *from)
 	bool news = false;
 
 	for (uint32_t i = 0; i < from->at.count; i++)
-		news |= add_view(into, copy_of(&from->at.at[i]));
+		if (!is_known(into, &from->at.at[i]))
+			news |= add_view(into, copy_of(&from->at.at[i]));
 	return news;
 }
 
@@ -124,19 +158,18 @@ static void then(const struct lint *lint, struct view_set *s, const struct view_
 		for (uint32_t n = 0; n < next->at.count; n++) {
 			struct view v = copy_of(&s->at.at[i]);
 
-			struct view before = copy_of(&v);
+			struct view more = {0};
 
-			/* Reads first: what the second wrote itself it has left out already. */
+			/* What the first wrote the second does not read from others. */
 			for (uint32_t k = 0; k < next->at.at[n].items.count; k++) {
 				uint32_t item = next->at.at[n].items.at[k];
 
-				if (item & 1)
-					add_item(&v, item);
-				else if (!view_has_item(&before, item + 1) ||
-					 strstr(lint->accesses.variables.at[item / 2].name, "[]"))
-					add_item(&v, item);
+				if (item & 1 || !view_has_item(&v, item + 1) ||
+				    strstr(lint->accesses.variables.at[item / 2].name, "[]"))
+					vec_push(&more.items, item);
 			}
-			vec_free(&before.items);
+			add_items(&v, &more);
+			vec_free(&more.items);
 			if (all.merged && !all.at.count)
 				vec_push(&all.at, v);
 			else

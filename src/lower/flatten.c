@@ -436,6 +436,18 @@ static void emit(LLVMValueRef i, uint32_t function, uint32_t block, struct progr
 {
 	inst->block = block;
 	locate(i, inst);
+	switch ((enum program_op)inst->op) {
+	case PROGRAM_LOAD:
+	case PROGRAM_STORE:
+	case PROGRAM_UPDATE:
+	case PROGRAM_MOVE:
+	case PROGRAM_FILL:
+	case PROGRAM_CALL:
+		inst->place = places_of(i);
+		break;
+	default:
+		break;
+	}
 	uint32_t number = table_insts(inst);
 
 	if (result && LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind) {

@@ -39,6 +39,15 @@ bool prepare_is_library(const char *linkage_name); /* of the C++ library */
 /* Marks functions that only pass a lock or fresh memory on, so that they are inlined. */
 void wrapper_mark(LLVMModuleRef module);
 
+/* ---- places.c ---- */
+
+/* Before preparing: remembers the module's accesses and calls. */
+void places_mark(LLVMModuleRef module);
+/* The number of an instruction's place, 0 if it has none; it is still there. */
+uint32_t places_of(LLVMValueRef instruction);
+/* After flattening: says which of those remembered are not there any more. */
+void places_end(void);
+
 /* ---- flatten.c, constant.c ---- */
 
 void flatten(LLVMModuleRef module);

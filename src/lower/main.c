@@ -31,11 +31,14 @@ int main(int argc, char **argv)
 	context = LLVMContextCreate();
 	tables_begin();
 	module = input_read(context, argc - 2, argv + 2, &err);
+	if (module)
+		places_mark(module);
 	if (!module || prepare(module, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
 	flatten(module);
+	places_end();
 	if (tables_write(atoi(argv[1]))) {
 		fprintf(stderr, "the program that was read does not fit into memory\n");
 		return 1;

@@ -22,8 +22,9 @@
 
 /* What matters of a site. */
 struct place {
-	bool known;    /* was looked up */
-	bool left_out; /* atomic, volatile or ignored data */
+	bool known;        /* was looked up */
+	bool left_out;     /* atomic, volatile or ignored data */
+	bool private_data; /* left out, for one thread alone reaches it */
 	uint8_t base_kind, flags;
 	bool owned, not_owned; /* the user's word on the pointer that leads here */
 	bool leads;            /* through a pointer that may make what it leads to part of an owner */

@@ -149,6 +149,7 @@ static void access_bytes(struct model *model, uint32_t thread_index, uint32_t si
 
 	if (place->left_out || !size) {
 		model->stats.left_out++;
+		model->stats.private_data += place->private_data && size;
 		return;
 	}
 	model->stats.accesses++;

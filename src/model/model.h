@@ -144,6 +144,7 @@ const char *model_rule_text(uint32_t rule);
 
 struct model_stats {
 	uint64_t events, accesses, left_out, units, sets, merges, contexts;
+	uint64_t private_data;      /* of those left out */
 	uint64_t locations, blocks; /* live now */
 };
 void model_stats(const struct model *model, struct model_stats *stats);

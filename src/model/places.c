@@ -197,6 +197,12 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 	if (site.flags & ATOMSAN_SITE_VOLATILE && !model->options.atomics)
 		place->left_out = true;
 	apply_spec(model, place, &site);
+	/* What is reached through a member, or through a variable of the file, still tells which pointers own
+	 * what they lead to, and other objects have such pointers, too. */
+	if (!place->left_out && !place->holder && !place->global && model->options.spec && site.file &&
+	    site.function &&
+	    spec_private(model->options.spec, site.file, site.line, site.column, site.function))
+		place->left_out = place->private_data = true;
 }
 
 struct place *place_look_up(struct model *model, uint32_t site)

@@ -33,6 +33,7 @@ void spec_free(struct spec *spec)
 	for (size_t i = 0; i < spec->text_count; i++)
 		free(spec->texts[i]);
 	free(spec->texts);
+	spec_release_private(spec);
 	free(spec);
 }
 

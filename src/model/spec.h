@@ -74,4 +74,8 @@ bool spec_ignored_type(const struct spec *spec, const char *type);
 bool spec_ignored_variable(const struct spec *spec, const char *name, const char *file);
 bool spec_ignored_file(const struct spec *spec, const char *file);
 
+/* Do the accesses that stand there only reach data of one thread? Names are compared as they are. */
+bool spec_private(const struct spec *spec, const char *file, unsigned line, unsigned column,
+		  const char *function);
+
 #endif

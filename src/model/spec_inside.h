@@ -3,6 +3,7 @@
 #ifndef ATOMSAN_MODEL_SPEC_INSIDE_H
 #define ATOMSAN_MODEL_SPEC_INSIDE_H
 
+#include "base/map.h"
 #include "model/spec.h"
 
 /* What a statement is about, and with that which of the fields it has. */
@@ -37,12 +38,25 @@ struct statements {
 	size_t count;
 };
 
+/* A place that only accesses data of one thread; there may be very many, so they are looked up by hash. */
+struct private_place {
+	char *file, *function;
+	unsigned line, column;
+};
+
 struct spec {
 	struct statements kinds[STATEMENT_KINDS];
 	unsigned files; /* sources: 0 is annotations, then each file its own */
 	char **texts;   /* names of places */
 	size_t text_count;
+	struct private_place *places;
+	uint32_t place_count, place_room;
+	struct map place_numbers; /* from 1, by hash, or the next free key */
 };
+
+void spec_add_private(struct spec *spec, const char *file, unsigned line, unsigned column,
+		      const char *function);
+void spec_release_private(struct spec *spec);
 
 /* Takes over the statement's strings, also when it fails: two that contradict each other. */
 int spec_add_statement(struct spec *spec, enum statement_kind kind, struct statement statement,

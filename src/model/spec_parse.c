@@ -198,6 +198,42 @@ static int ignore_line(struct line *line)
 		   line->words[0], line->words[0]);
 }
 
+/* FILE:LINE:COLUMN; the file's name may have colons, too. */
+static bool position_of(char *word, unsigned *line, unsigned *column)
+{
+	unsigned *numbers[] = {column, line};
+
+	for (int i = 0; i < 2; i++) {
+		char *colon = strrchr(word, ':'), *end;
+		unsigned long number;
+
+		if (!colon || colon[1] < '0' || colon[1] > '9')
+			return false;
+		errno = 0;
+		number = strtoul(colon + 1, &end, 10);
+		if (*end || errno || !number || number > UINT32_MAX)
+			return false;
+		*numbers[i] = (unsigned)number;
+		*colon = 0;
+	}
+	return *word != 0;
+}
+
+static int private_line(struct line *line)
+{
+	unsigned number, column;
+
+	if (line->count != 3)
+		return BAD(line, "expected '%s FILE:LINE:COLUMN FUNCTION'", line->words[0]);
+	char *word = mem_text(line->words[1]);
+	bool good = position_of(word, &number, &column);
+
+	if (good)
+		spec_add_private(line->spec, word, number, column, line->words[2]);
+	free(word);
+	return good ? 0 : BAD(line, "'%s' should be a place, FILE:LINE:COLUMN", line->words[1]);
+}
+
 static int statement_line(struct line *line)
 {
 	static const struct {
@@ -205,7 +241,8 @@ static int statement_line(struct line *line)
 		int (*read)(struct line *line);
 	} verbs[] = {{"unit", unit_line},       {"notunit", unit_line},   {"wait", unit_line},
 		     {"unitfor", unitfor_line}, {"set", set_line},        {"merge", merge_line},
-		     {"owned", owned_line},     {"notowned", owned_line}, {"ignore", ignore_line}};
+		     {"owned", owned_line},     {"notowned", owned_line}, {"ignore", ignore_line},
+		     {"private", private_line}};
 
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (word_is(line, 0, verbs[i].word))
@@ -213,7 +250,7 @@ static int statement_line(struct line *line)
 	return BAD(
 		line,
 		"there is no statement '%s'; there are unit, notunit, unitfor, set, owned, notowned, merge, "
-		"ignore and wait",
+		"ignore, private and wait",
 		line->words[0]);
 }
 

@@ -95,6 +95,9 @@ static inline bool run_failed(enum run_verdict verdict)
 	return verdict != RUN_PASSED && verdict != RUN_NOT_FOLLOWED;
 }
 
+/* When this can be read from, waiting ends, and does not begin; -1: nothing. For signal handlers. */
+extern int run_stop_fd;
+
 /* To be called at the beginning: descendants that lose their parent come to this process. */
 void run_adopt(void);
 

@@ -50,6 +50,17 @@ struct sched_thread *sched_thread(uint32_t index)
 	return &threads[index];
 }
 
+bool sched_make_room(void)
+{
+	long p = sys6(mmap, 0, SCHED_THREADS * sizeof *threads, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (sys_failed(p))
+		return false;
+	threads = (struct sched_thread *)p;
+	return true;
+}
+
 uint64_t sched_now(void)
 {
 	struct timespec t = {0, 0};
@@ -86,7 +97,7 @@ static void log_turn(struct sched_thread *t)
 }
 
 /* The lock is held. */
-static void give(struct sched_thread *next)
+void sched_give(struct sched_thread *next)
 {
 	if (!next) {
 		sched.holder = SCHED_NOBODY;
@@ -101,7 +112,7 @@ static void give(struct sched_thread *next)
 	}
 	sched.holder = next->index;
 	sched.report->current = next->index;
-	/* pairs with the load in wait_for_token() */
+	/* pairs with the load in sched_wait_for_token() */
 	__atomic_store_n(&next->go, 1, __ATOMIC_RELEASE);
 	if (next != rt_self.sched)
 		sys3(futex, &next->go, FUTEX_WAKE_PRIVATE, 1);
@@ -125,6 +136,23 @@ static bool let_all_look(void)
 	return any;
 }
 
+/* Who has what the thread waits for, as libc notes it down: index + 1, or 0. */
+static uint32_t holder_of(const struct sched_thread *t)
+{
+	int tid = 0;
+
+	if (t->waits == SCHED_WAIT_JOIN && t->object)
+		return ((const struct sched_thread *)t->object)->index + 1;
+	if (t->waits == SCHED_WAIT_MUTEX)
+		tid = ((const pthread_mutex_t *)t->object)->__data.__owner;
+	else if (t->waits == SCHED_WAIT_RWLOCK)
+		tid = ((const pthread_rwlock_t *)t->object)->__data.__cur_writer;
+	for (uint32_t i = 0; tid && i < sched.count; i++)
+		if (threads[i].tid == tid && threads[i].status != SCHED_GONE)
+			return i + 1;
+	return 0;
+}
+
 static void COLD deadlock(void)
 {
 	struct sched_report *report = sched.report;
@@ -137,6 +165,7 @@ static void COLD deadlock(void)
 			continue;
 		entry->waits = t->waits;
 		entry->object = (uint64_t)t->object;
+		entry->holder = holder_of(t);
 		sched_describe(entry->where, sizeof entry->where, t->site);
 		if (rt_options.verbosity)
 			rt_say("deadlock: %s waits at %s", entry->name, entry->where);
@@ -162,7 +191,7 @@ static bool somebody_may_come(void)
 }
 
 /* Who is next? NULL: nobody for now. The lock is held. */
-static struct sched_thread *next_one(struct sched_thread *me)
+struct sched_thread *sched_next(struct sched_thread *me)
 {
 	struct sched_thread *next;
 
@@ -252,7 +281,7 @@ static void look_at_holder(struct sched_thread *me)
 	h->waits = SCHED_WAIT_KERNEL;
 	h->go = 0;
 	sched.report->taken_away++;
-	give(next_one(NULL));
+	sched_give(sched_next(NULL));
 }
 
 static bool somebody_computes(void)
@@ -274,7 +303,7 @@ static void look_around(struct sched_thread *me)
 		me->status = SCHED_READY;
 		me->expired = true;
 		sched.progress++;
-		give(next_one(NULL));
+		sched_give(sched_next(NULL));
 		return;
 	}
 	if (again)
@@ -287,10 +316,10 @@ static void look_around(struct sched_thread *me)
 		return;
 	else if (sched.looked == sched.progress)
 		deadlock();
-	give(next_one(NULL));
+	sched_give(sched_next(NULL));
 }
 
-static void wait_for_token(struct sched_thread *me)
+void sched_wait_for_token(struct sched_thread *me)
 {
 	while (!__atomic_load_n(&me->go, __ATOMIC_ACQUIRE)) {
 		struct timespec most = {0, LOOK_NS};
@@ -329,18 +358,18 @@ static void pass_on(struct sched_thread *me)
 	}
 	/* It may have been taken away a moment ago. */
 	if (me->go) {
-		next = next_one(me);
+		next = sched_next(me);
 		if (next != me && !sched.freed) {
 			me->go = 0;
-			give(next);
+			sched_give(next);
 		}
 	}
 	sched_unlock();
-	wait_for_token(me);
+	sched_wait_for_token(me);
 }
 
 /* The scheduler is off: forget it. */
-static void leave(void)
+void sched_leave(void)
 {
 	rt_self.sched = NULL;
 	__atomsan_thread.scheduled = NULL;
@@ -357,7 +386,7 @@ void sched_decide(struct sched_thread *me)
 		pass_on(me);
 	me->busy = false;
 	if (sched.freed)
-		leave();
+		sched_leave();
 }
 
 enum sched_woken sched_block(struct sched_thread *me, enum sched_wait waits, const void *object,
@@ -381,7 +410,7 @@ enum sched_woken sched_block(struct sched_thread *me, enum sched_wait waits, con
 	me->busy = false;
 	if (woken == SCHED_FREE) {
 		/* What it waits for stays, for somebody may be about to signal it. */
-		leave();
+		sched_leave();
 		return woken;
 	}
 	me->status = SCHED_READY;
@@ -399,7 +428,7 @@ void sched_away(struct sched_thread *me, const struct atomsan_site *site)
 		me->waits = SCHED_WAIT_KERNEL;
 		me->site = site;
 		me->go = 0;
-		give(next_one(NULL));
+		sched_give(sched_next(NULL));
 	}
 	sched_unlock();
 	me->busy = false;
@@ -416,10 +445,10 @@ void sched_back(struct sched_thread *me)
 		me->waits = SCHED_WAIT_NONE;
 		sched.progress++;
 		if (sched.holder == SCHED_NOBODY)
-			give(next_one(me));
+			sched_give(sched_next(me));
 	}
 	sched_unlock();
-	wait_for_token(me);
+	sched_wait_for_token(me);
 	me->busy = was;
 }
 
@@ -442,7 +471,7 @@ void sched_sleep(struct sched_thread *me, const struct timespec *time)
 }
 
 /* The lock is held. */
-static void wake_up(const void *object)
+void sched_wake_up(const void *object)
 {
 	for (uint32_t i = 0; i < sched.count; i++)
 		if (threads[i].object == object && may_look_again(&threads[i])) {
@@ -454,192 +483,11 @@ static void wake_up(const void *object)
 void sched_wake(const void *object)
 {
 	sched_lock();
-	wake_up(object);
+	sched_wake_up(object);
 	sched_unlock();
 }
 
 void sched_signal_ran(void)
 {
 	__atomic_store_n(&handler_ran, true, __ATOMIC_RELAXED);
-}
-
-/* ---- threads ---- */
-
-static void name_thread(struct sched_thread *t, const struct sched_thread *parent)
-{
-	char *name = sched_entry(t)->name, digits[16];
-	const uint64_t room = sizeof sched_entry(t)->name;
-	unsigned count = 0, at = 0;
-	uint32_t n = parent ? parent->children : 0;
-
-	if (parent && parent->index) {
-		sched_copy(name, room - 16, sched_entry(parent)->name);
-		while (name[at])
-			at++;
-		name[at++] = '.';
-	} else {
-		name[at++] = 'T';
-	}
-	do {
-		digits[count++] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	while (count)
-		name[at++] = digits[--count];
-	name[at] = 0;
-}
-
-static void add(uint32_t number, struct sched_thread *parent)
-{
-	struct sched_thread *t;
-
-	if (parent)
-		parent->children++;
-	if (number >= SCHED_THREADS) {
-		sched.foreign++;
-		sched.report->unscheduled++;
-		return;
-	}
-	t = &threads[number];
-	t->index = number;
-	t->parent = parent ? parent->index : SCHED_NOBODY;
-	/* Only T0 exists already; its creator may yet come to points before another does. */
-	t->status = parent ? SCHED_GONE : SCHED_READY;
-	/* Numbers are given out one after the other, but not necessarily used in that order. */
-	while (sched.count <= number) {
-		if (sched.count < number)
-			threads[sched.count].status = SCHED_GONE;
-		threads[sched.count].index = sched.count;
-		sched.count++;
-	}
-	sched.report->threads = sched.count;
-	name_thread(t, parent);
-	sched_plan_named(t);
-	sched_pick_created(t);
-}
-
-void sched_created(uint32_t number)
-{
-	struct sched_thread *me = rt_self.sched;
-
-	if (!me || sched.freed)
-		return;
-	sched_lock();
-	add(number, me);
-	sched_unlock();
-}
-
-void sched_exists(uint32_t number)
-{
-	if (!rt_self.sched || number >= SCHED_THREADS)
-		return;
-	sched_lock();
-	/* It may even have ended, if the token was taken away meanwhile. */
-	if (!sched_entry(&threads[number])->ended)
-		threads[number].status = SCHED_READY;
-	sched_unlock();
-}
-
-void sched_not_created(uint32_t number)
-{
-	if (!rt_self.sched || number >= SCHED_THREADS)
-		return;
-	threads[number].status = SCHED_GONE;
-	sched_entry(&threads[number])->ended = 1;
-}
-
-void sched_thread_begin(uint32_t number)
-{
-	struct sched_thread *me = &threads[number];
-
-	if (sched.mode == SCHED_OFF || number >= sched.count)
-		return;
-	me->tid = (int32_t)sys0(gettid);
-	me->busy = true;
-	rt_self.sched = me;
-	__atomsan_thread.scheduled = me;
-	if (sched.holder == SCHED_NOBODY && !number)
-		give(me);
-	wait_for_token(me);
-	me->busy = false;
-	if (sched.freed)
-		leave();
-}
-
-void sched_thread_end(void)
-{
-	struct sched_thread *me = rt_self.sched;
-
-	if (!me)
-		return;
-	me->busy = true;
-	if (!sched.freed && !me->go)
-		sched_back(me);
-	sched_lock();
-	me->status = SCHED_GONE;
-	sched_entry(me)->ended = 1;
-	if (!sched.freed) {
-		sched.progress++;
-		wake_up(me);
-		me->go = 0;
-		give(next_one(me));
-	}
-	sched_unlock();
-	rt_self.sched = NULL;
-	__atomsan_thread.scheduled = NULL;
-}
-
-bool sched_has_ended(uint32_t number)
-{
-	return number >= sched.count || threads[number].status == SCHED_GONE;
-}
-
-const void *sched_object(uint32_t number)
-{
-	return number < SCHED_THREADS ? &threads[number] : NULL;
-}
-
-void sched_cancel(uint32_t number)
-{
-	struct sched_thread *t = &threads[number];
-
-	if (!rt_self.sched || number >= sched.count)
-		return;
-	sched_lock();
-	t->cancelled = true;
-	if (t->status == SCHED_BLOCKED) {
-		t->status = SCHED_READY;
-		sched.progress++;
-	}
-	sched_unlock();
-}
-
-void sched_fork_child(void)
-{
-	if (!threads)
-		return;
-	rt_self.sched = NULL;
-	__atomsan_thread.scheduled = NULL;
-	sched.mode = SCHED_OFF;
-	sched.freed = true;
-	sched.waiters = 0;
-	lock_word = 0;
-}
-
-void sched_start(void)
-{
-	if (!sched_plan_read())
-		return;
-	threads =
-		(struct sched_thread *)sys6(mmap, 0, SCHED_THREADS * sizeof *threads, PROT_READ | PROT_WRITE,
-					    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (sys_failed(threads)) {
-		threads = NULL;
-		sched.mode = SCHED_OFF;
-		return;
-	}
-	if (sched.counts_all)
-		rt_options.filter = 0;
-	sched_pick_begin();
-	add(0, NULL);
 }

@@ -9,9 +9,11 @@
  * but the thread's own doings (docs/schedule-format.md).
  *
  *   sched.c        the token: who has it, who waits, handing it over
+ *   sched_thread.c threads, from their creation to their end
  *   sched_count.c  which accesses and operations are events, and points
  *   sched_pick.c   who comes next
  *   sched_plan.c   the schedule and the hints that the tools wrote, and the report
+ *   sched_follow.c following the schedule
  *   sched_wait.c   what waits: locks, conditions, barriers, joins, the kernel
  *   sched_calls.c  interposers of calls that sleep in the kernel
  *
@@ -261,6 +263,16 @@ void sched_op(enum trace_op op, const void *object, const struct atomsan_site *s
 void sched_lock(void);
 void sched_unlock(void);
 struct sched_thread *sched_thread(uint32_t index);
+bool sched_make_room(void); /* for all threads there may be */
+/* Who is to have the token; NULL: nobody for now. The lock is held. */
+struct sched_thread *sched_next(struct sched_thread *me);
+/* It has the token from here on; NULL: nobody has. The lock is held. */
+void sched_give(struct sched_thread *next);
+void sched_wait_for_token(struct sched_thread *me);
+/* As sched_wake(), with the lock held. */
+void sched_wake_up(const void *object);
+/* The calling thread is scheduled no more. */
+void sched_leave(void);
 /* The calling thread, which has the token, comes to a point: others may get it first. */
 void sched_decide(struct sched_thread *me);
 /* All threads run as they like from here on. The lock is held. */

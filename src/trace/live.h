@@ -36,6 +36,8 @@ struct trace_live_stats {
 };
 void trace_live_stats(const struct trace_live *live, struct trace_live_stats *stats);
 
+/* For tests: called between the looks at two threads, so that what happens just there happens often. */
+void trace_live_between(struct trace_live *live, void (*between)(void));
 /* Writes into the program's memory that it shall end at once, and sees to it. */
 void trace_live_halt(struct trace_live *live);
 /* After the last event: header and counters as they are now, the kept file completed. -1 with err set if

@@ -50,8 +50,9 @@ struct trace_live {
 	uint32_t to_wake;
 	uint32_t *parked; /* windows that were read but are not sealed yet */
 	uint32_t parked_count;
-	unsigned quiet; /* naps in a row */
-	uint64_t asked; /* when the process was last looked at, in naps */
+	unsigned quiet;        /* naps in a row */
+	uint64_t asked;        /* when the process was last looked at, in naps */
+	void (*between)(void); /* for tests, or NULL */
 	struct keep *keep;
 	struct robust_list_head robust, *robust_before;
 	struct robust_list robust_entry;

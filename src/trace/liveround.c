@@ -157,9 +157,13 @@ static void fix_round(struct trace_live *live)
 	c->bound = live->last ? UINT64_MAX : __atomic_load_n(&live->header->next_stamp, __ATOMIC_ACQUIRE);
 	adopt_new(live);
 	known = c->stream_count;
-	for (uint32_t i = 0; i < known; i++)
-		if (live->places[i].window != NO_WINDOW)
-			live_move_limit(live, &live->places[i]);
+	for (uint32_t i = 0; i < known; i++) {
+		if (live->places[i].window == NO_WINDOW)
+			continue;
+		live_move_limit(live, &live->places[i]);
+		if (live->between)
+			live->between();
+	}
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	adopt_new(live);
 	grow_threads(live, __atomic_load_n(&live->header->threads, __ATOMIC_ACQUIRE));

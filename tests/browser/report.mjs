@@ -81,7 +81,14 @@ await visit("all", { colorScheme: "dark" }, async page => {
 	assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), dark);
 	await page.locator("[data-tool=theme]").click();
 	assert.equal(await theme(page), "dark");
+	assert.equal(await page.evaluate(() => localStorage.getItem("atomsan-theme")), "dark");
+});
+// When the browser passes on what was stored is its own affair, so the next visit is given it.
+await visit("all", { colorScheme: "light" }, async page => {
+	assert.equal(await theme(page), "light");
+	await page.addInitScript(() => localStorage.setItem("atomsan-theme", "dark"));
 	await page.reload();
+	assert.equal(await theme(page), "dark");
 	assert.equal(await page.locator("[data-tool=theme]").getAttribute("aria-label"), "theme: dark");
 });
 

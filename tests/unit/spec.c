@@ -169,6 +169,17 @@ static void refuse_file(const char *text, const char *message)
 static void bad_lines(void **state)
 {
 	refuse_file("unit function a\nunits function b\n", ":2: there is no statement 'units'");
+	refuse_file("private a.c:1:2\n", ":1: expected 'private FILE:LINE:COLUMN FUNCTION'");
+	for (const char *const *place =
+		     (const char *const[]){"a.c", "a.c:1", ":1:1", "a.c:0:1", "a.c:1:0", "a.c:1:-1",
+					   "a.c:1:x", "a.c:1:99999999999", NULL};
+	     *place; place++) {
+		char line[80], message[80];
+
+		snprintf(line, sizeof line, "private %s f\n", *place);
+		snprintf(message, sizeof message, ":1: '%s' should be a place", *place);
+		refuse_file(line, message);
+	}
 	refuse_file("unit function\n", ":1: expected 'unit function GLOB'");
 	refuse_file("unit a\n", ":1: expected 'unit function GLOB'");
 	refuse_file("wait function a b\n", ":1: expected 'wait function GLOB'");
@@ -272,12 +283,44 @@ static void from_trace(void **state)
 	trace_close(trace);
 }
 
+static void private_places(void **state)
+{
+	enum { MANY = 5000 };
+	char *text = mem_alloc(MANY * 64), *at = text;
+
+	for (int i = 1; i <= MANY; i++)
+		at += sprintf(at, "private lib/many.c:%d:%d function_%d\n", i, i % 80 + 1, i % 7);
+	struct spec *spec = make(NULL,
+				 "private a.c:12:3 add\n"
+				 "private \"my file:1.c:7:5\" \"operator+<int, long>\"\n"
+				 "private a.c:12:3 add\n",
+				 text, NULL);
+
+	assert_true(spec_private(spec, "a.c", 12, 3, "add"));
+	assert_false(spec_private(spec, "a.c", 12, 4, "add"));
+	assert_false(spec_private(spec, "a.c", 13, 3, "add"));
+	assert_false(spec_private(spec, "a.c", 12, 3, "ad"));
+	assert_false(spec_private(spec, "lib/a.c", 12, 3, "add"));
+	assert_true(spec_private(spec, "my file:1.c", 7, 5, "operator+<int, long>"));
+	for (unsigned i = 1; i <= MANY; i++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "function_%u", i % 7);
+		assert_true(spec_private(spec, "lib/many.c", i, i % 80 + 1, name));
+		assert_false(spec_private(spec, "lib/many.c", i, i % 80 + 2, name));
+	}
+	spec_free(spec);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions), cmocka_unit_test(members),   cmocka_unit_test(variables),
-		cmocka_unit_test(weight),    cmocka_unit_test(bad_lines), cmocka_unit_test(contradictions),
-		cmocka_unit_test(positions), cmocka_unit_test(names),     cmocka_unit_test(from_trace),
+		cmocka_unit_test(functions),  cmocka_unit_test(members),
+		cmocka_unit_test(variables),  cmocka_unit_test(weight),
+		cmocka_unit_test(bad_lines),  cmocka_unit_test(contradictions),
+		cmocka_unit_test(positions),  cmocka_unit_test(names),
+		cmocka_unit_test(from_trace), cmocka_unit_test(private_places),
 	};
 
 	helper_sample(helper_path("sample"));

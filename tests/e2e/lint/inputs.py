@@ -42,7 +42,7 @@ def main():
             sys.exit(f"the ids differ: {ids}")
         # The demo loses money in nearly every run; where it does, check says the same of it.
         for _ in range(5):
-            run([atomsan, "record", "-o", folder / "t.atr", "--", folder / "bank"], (0,))
+            run([atomsan, "record", "-o", folder / "t.atr", "--", folder / "bank"], (0, 1))
             said = json.loads(run([atomsan, "check", "--json", "--no-store", folder / "t.atr"], (0, 66)).stdout)
             if said["findings"]:
                 break
@@ -56,6 +56,8 @@ def main():
         if [g["function"] for g in said["getters"]] != ["balance"] or \
                 [s["function"] for s in said["setters"]] != ["set_balance"]:
             sys.exit(f"getters and setters: {said['getters']}, {said['setters']}")
+        if any(p["function"] in ("balance", "set_balance") for p in said["private"]):
+            sys.exit("the account is called private")
         (folder / "empty").write_bytes(b"")
         (folder / "text").write_text("no program\n")
         (folder / "bad.ll").write_text("define void @f() { no }\n")

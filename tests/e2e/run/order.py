@@ -2,7 +2,8 @@
 """order.py ATOMSAN SEQUENCE SOURCE BUFFER [ARGUMENT]...: is the order while it runs that of the kept trace?
 
 Runs the program with SEQUENCE as its checker, which sums up the order in which it got the events, and has
-the same tool sum up the trace that was kept. A small BUFFER (in MB) makes windows go round.
+the same tool sum up the trace that was kept. A small BUFFER (in MB) makes windows go round. The checker takes its
+time between its looks at two threads (SLOWLY), where a wrong rule would show.
 """
 import os
 import subprocess
@@ -18,7 +19,7 @@ def main():
         os.mkdir(sums)
         subprocess.run([atomsan, "c++" if source.endswith(".cc") else "cc", "-O2", "-g", "-pthread", source,
                         "-o", program, "-lm"], check=True)
-        environment = dict(os.environ, SEQUENCE=sums,
+        environment = dict(os.environ, SEQUENCE=sums, SLOWLY="1",
                            ATOMSAN_OPTIONS=f"check=1:checker={sequence}:record={trace}:buffer={buffer}")
         subprocess.run([program, *sys.argv[5:]], check=True, env=environment, stdout=subprocess.DEVNULL)
         with open(os.path.join(sums, *os.listdir(sums))) as file:

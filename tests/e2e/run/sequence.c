@@ -163,6 +163,12 @@ static int sum_up(struct trace_cursor *cursor, const struct trace *trace, FILE *
 	return 0;
 }
 
+/* Long enough for the program to do something. */
+static void a_moment(void)
+{
+	usleep(20);
+}
+
 static int follow(void)
 {
 	struct err err;
@@ -185,6 +191,8 @@ static int follow(void)
 		return 1;
 	close(LIVE_FD_READY);
 	close(LIVE_FD_MEMORY);
+	if (getenv("SLOWLY"))
+		trace_live_between(live, a_moment);
 	failed = sum_up(trace_live_cursor(live), trace_live_trace(live), out, live);
 	if (trace_live_finish(live, &err)) {
 		fprintf(stderr, "sequence: %s\n", err.text);

@@ -189,6 +189,10 @@ def test_verdicts():
     assertion = schedule("a.schedule", "T0 2", "T1 3", "T2 7")
     expect(replay(assertion, program)["runs"][0]["verdict"] == "assertion", replay(assertion, program))
     expect("low == high" in replay(assertion, program)["runs"][0]["text"], replay(assertion, program))
+    found = explore(build("deadlock.c"), "--seed=1", "--budget=200", "--stop-at-first")["findings"][0]
+    stuck = replay(found["schedule"], os.path.abspath("deadlock"))["runs"][0]["text"]
+    for words in ("T1 waits for a mutex of T2 in both", "T2 waits for a mutex of T1 in both", "T0 waits for the end of T1 in main"):
+        expect(words in stuck, stuck)
     program = build("crash.c")
     found = explore(program, "--seed=1", "--budget=200", "--stop-at-first")["findings"][0]
     crash = replay(found["schedule"], program)["runs"][0]

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What `atomsan explore` is asked to do (exploration.c reads it), and what it knows while it does it. */
+#ifndef ATOMSAN_CLI_EXPLORATION_H
+#define ATOMSAN_CLI_EXPLORATION_H
+
+#include "analysis/foretell.h"
+#include "cli/checking.h"
+#include "cli/publish.h"
+#include "cli/target.h"
+#include "predict/explore.h"
+#include "predict/hints.h"
+
+struct exploration {
+	struct target target;
+	struct publish publish;
+	struct checking checking;
+	const char *budget, *jobs, *strategies, *seed, *depth, *folder, *given, *events;
+	int stop_at_first, keep_long, no_predict;
+	struct explore_setup setup;
+	struct schedule *header;
+	struct hints hints;
+	char *names[16]; /* of strategies */
+	struct finding_list *predicted;
+	struct foretell_stats foretold;
+	uint32_t *predicted_by_schedule; /* its finding */
+	uint32_t predicted_count;
+	bool terminal;
+};
+
+/* From the texts that were given, and the target. -1 with err set. */
+int exploration_options(struct exploration *x, struct err *err);
+/* Reads the schedules that were given. */
+int exploration_given(struct exploration *x, struct err *err);
+/* A schedule to be tried before chance is; it is the exploration's from here on. */
+void exploration_try(struct exploration *x, struct schedule *schedule);
+void exploration_release(struct exploration *x);
+
+#endif
