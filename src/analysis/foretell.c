@@ -222,6 +222,8 @@ static void add_counts(struct foretold *f)
 					  finding_textf(list, "impossible because of %s",
 							order_reason_text((enum order_reason)r)),
 					  (double)s->counts.impossible[r]);
+	if (s->cut)
+		finding_add_count(list, "long accesses cut short", (double)s->cut);
 	if (s->counts.skipped)
 		finding_add_count(list, "combinations not looked at", (double)s->counts.skipped);
 	if (f->options->folder) {
@@ -241,6 +243,7 @@ int foretell(struct trace *trace, const struct foretell_options *options, struct
 
 	*stats = (struct foretell_stats){.events = loaded.events,
 					 .switches = f.history.switches,
+					 .cut = loaded.cut,
 					 .threads = loaded.threads,
 					 .variables = f.history.variable_count,
 					 .shared = f.history.shared_variables,

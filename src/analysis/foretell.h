@@ -28,7 +28,7 @@ struct foretell_options {
 
 /* What PENELOPE's table has to say of a run. */
 struct foretell_stats {
-	uint64_t events, switches;
+	uint64_t events, switches, cut;
 	uint32_t threads, variables, shared, contended, locks;
 	uint64_t predicted, seen, schedules, schedule_switches;
 	struct predict_counts counts;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RANGE_LIMIT 16384 /* bytes of one access that are looked at */
+
 struct load {
 	struct trace *trace;
 	struct model *model;
@@ -333,6 +335,19 @@ static void load_release(struct load *l)
 	history_release(&l->own);
 }
 
+/*
+ * What is read or written in one stroke is one place in the program: the first
+ * variables of a long range stand for all, lest a memset of a gigabyte become a
+ * hundred million variables.
+ */
+static bool cut(struct trace_event *event)
+{
+	if (event->kind != TRACE_ACCESS || event->access == ATOMSAN_OBJECT || event->value <= RANGE_LIMIT)
+		return false;
+	event->value = RANGE_LIMIT;
+	return true;
+}
+
 int load_history(struct trace *trace, const struct model_options *options, struct history *history,
 		 struct load_stats *stats, struct err *err)
 {
@@ -350,6 +365,7 @@ int load_history(struct trace *trace, const struct model_options *options, struc
 		l.time++;
 		l.number = count_event(l.count, &event);
 		l.told = false;
+		stats->cut += cut(&event);
 		model_event(l.model, &event);
 		if (event.kind == TRACE_ACCESS && event.access != ATOMSAN_OBJECT && !l.told)
 			atomic(&l, event.address,
@@ -387,6 +403,7 @@ int load_names(struct trace *trace, const struct model_options *options, const u
 	l.event = &event;
 	while (l.next < l.wanted_count && (more = trace_next(cursor, &event)) > 0) {
 		l.time++;
+		cut(&event);
 		model_event(l.model, &event);
 		if (is_wanted(&l))
 			l.next++;

@@ -13,6 +13,7 @@
 struct load_stats {
 	uint64_t events;  /* of the trace */
 	uint32_t threads; /* that did something */
+	uint64_t cut;     /* long accesses of which only the beginning was looked at */
 	struct model_stats model;
 };
 
