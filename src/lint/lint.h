@@ -164,6 +164,7 @@ struct lockset {
 
 struct contexts {
 	VEC(struct lockset) locksets; /* 0: none */
+	struct map known;             /* locksets by what is in them; number + 1 */
 	uint32_t *always; /* by function: locks held whenever it is called; UINT32_MAX if it never is */
 	uint32_t capped;  /* functions with too many contexts */
 };
