@@ -15,11 +15,17 @@ enum { MOST_CONTEXTS = 16 };
 uint32_t context_lockset(struct lint *lint, const struct lockset *set)
 {
 	struct contexts *c = &lint->contexts;
+	const unsigned char *bytes = (const unsigned char *)set;
+	uint64_t key = 0xcbf29ce484222325ull;
+	uint32_t found;
 
-	for (uint32_t i = 0; i < c->locksets.count; i++)
-		if (!memcmp(&c->locksets.at[i], set, sizeof(*set)))
-			return i;
+	for (size_t i = 0; i < sizeof(*set); i++)
+		key = (key ^ bytes[i]) * 0x100000001b3ull;
+	for (; (found = map_get(&c->known, key)); key++)
+		if (!memcmp(&c->locksets.at[found - 1], set, sizeof(*set)))
+			return found - 1;
 	vec_push(&c->locksets, *set);
+	map_set(&c->known, key, c->locksets.count);
 	return c->locksets.count - 1;
 }
 
@@ -181,6 +187,7 @@ void context_build(struct lint *lint)
 void context_release(struct lint *lint)
 {
 	vec_free(&lint->contexts.locksets);
+	map_release(&lint->contexts.known);
 	free(lint->contexts.always);
 }
 

@@ -21,6 +21,7 @@
 #ifndef ATOMSAN_LINT_LINT_H
 #define ATOMSAN_LINT_LINT_H
 
+#include "base/map.h"
 #include "lint/cfg.h"
 #include "lint/pointsto.h"
 #include "lint/program.h"
@@ -108,6 +109,7 @@ struct regions {
 	VEC(struct lock) locks;        /* from 1 */
 	VEC(struct region) regions;    /* from 1 */
 	VEC(struct lock_state) states; /* 0: nothing */
+	struct map known;              /* states by what they hold */
 	uint32_t *state;               /* by instruction */
 	uint32_t *by_inst;             /* region that begins there, or 0 */
 	uint32_t *breaks; /* by function: a state whose given_up are locks it may give back meanwhile */
@@ -162,6 +164,7 @@ struct lockset {
 
 struct contexts {
 	VEC(struct lockset) locksets; /* 0: none */
+	struct map known;             /* locksets by what is in them; number + 1 */
 	uint32_t *always; /* by function: locks held whenever it is called; UINT32_MAX if it never is */
 	uint32_t capped;  /* functions with too many contexts */
 };

@@ -160,11 +160,17 @@ static uint32_t intern(struct lint *lint, const struct lock_state *s)
 
 	if (!s->held_count && !s->given_up_count)
 		return 0;
-	/* The newest are the likeliest. */
-	for (uint32_t i = r->states.count; i-- > 1;)
-		if (!memcmp(&r->states.at[i], s, sizeof(*s)))
-			return i;
+	const unsigned char *bytes = (const unsigned char *)s;
+	uint64_t key = 0xcbf29ce484222325ull;
+	uint32_t found;
+
+	for (size_t i = 0; i < sizeof(*s); i++)
+		key = (key ^ bytes[i]) * 0x100000001b3ull;
+	for (; (found = map_get(&r->known, key)); key++)
+		if (!memcmp(&r->states.at[found], s, sizeof(*s)))
+			return found;
 	vec_push(&r->states, *s);
+	map_set(&r->known, key, r->states.count - 1);
 	return r->states.count - 1;
 }
 
@@ -395,12 +401,14 @@ static bool analyse(struct lint *lint, uint32_t f)
 			uint32_t b = c->order[n];
 			const struct program_block *block = &p->blocks[first + b];
 			struct lock_state s = in[b];
+			uint32_t state = 0;
 
 			if (!known[b])
 				continue;
 			for (uint32_t i = 0; i < block->inst_count; i++) {
-				uint32_t state = intern(lint, &s);
-
+				/* Only calls change it. */
+				if (!i || p->insts[block->inst + i - 1].op == PROGRAM_CALL)
+					state = intern(lint, &s);
 				lint->regions.state[block->inst + i] = state;
 				step(lint, &s, block->inst + i);
 			}
@@ -492,6 +500,7 @@ void region_release(struct regions *r)
 	vec_free(&r->locks);
 	vec_free(&r->regions);
 	vec_free(&r->states);
+	map_release(&r->known);
 	free(r->state);
 	free(r->by_inst);
 	free(r->breaks);
