@@ -892,6 +892,10 @@ static void use_plane(struct work *w, const uint64_t *set, struct flow_use use, 
 
 		if (!has(set, s))
 			continue;
+		if (s >= w->params && w->edges >= MOST_EDGES) {
+			w->flows->dropped++;
+			return;
+		}
 		/* A use in here has its guards here; one further down brought its own. */
 		for (uint32_t i = 0;
 		     u.via == w->lint->accesses.at.at[u.access].inst && i < w->conditions.count; i++) {
