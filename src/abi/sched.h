@@ -49,7 +49,7 @@ enum sched_wait {
 };
 
 struct sched_report_thread {
-	char name[64];
+	char name[256];  /* cut off beyond 240 characters */
 	char where[128]; /* FUNCTION FILE:LINE of what it waits in; empty if not known */
 	uint64_t events; /* counted, see docs/schedule-format.md */
 	uint64_t points; /* of these, places at which a strategy may switch */
@@ -87,7 +87,7 @@ struct sched_report {
 	uint32_t lost_waits;  /* enum sched_wait */
 	uint32_t reserved;
 	uint64_t lost_object;
-	char lost_name[64];
+	char lost_name[256];
 	char lost_where[128];
 	char message[256]; /* why it was refused; which assertion failed */
 	char stack[512];   /* of a crash: marked functions, innermost first */

@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PREDICTED_MAX = 1000 };
+/* More schedules than anybody tries, and no more time to find them than some of them take to try. */
+enum { PREDICTED_MAX = 1000, PREDICT_WORK = 500000 };
 
 static volatile int stop;
 static volatile sig_atomic_t stop_signal;
@@ -55,6 +56,7 @@ static int predict(struct exploration *x, struct trace *trace, struct err *err)
 	if (checking_prepare(&x->checking, trace, &serial, err) < 0)
 		return -1;
 	options.model = serial.model;
+	options.predict.work_limit = PREDICT_WORK;
 	x->predicted = finding_list_new("predict");
 	failed = foretell(trace, &options, x->predicted, &x->foretold, err);
 	checking_release(&x->checking);

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+/* Programs that run for long have long schedules; a shorter one is not worth any time. */
+enum { MINIMISE_SECONDS = 30 };
+
 /* A run under way. */
 struct job {
 	struct run *run;
@@ -109,6 +112,7 @@ struct same {
 	enum run_verdict verdict;
 	const char *text;
 	bool followed; /* the last run did all steps */
+	double until;  /* by then it must be short enough */
 };
 
 static bool fails_so(void *context, const struct schedule *candidate, struct schedule *actual)
@@ -121,7 +125,7 @@ static bool fails_so(void *context, const struct schedule *candidate, struct sch
 	struct run *run;
 	bool fails;
 
-	if (told_to_stop(e->setup))
+	if (told_to_stop(e->setup) || now() > same->until)
 		return false;
 	setup.strategy = "follow";
 	setup.schedule = candidate;
@@ -146,7 +150,7 @@ static void make_schedule(struct work *w, struct explore_failure *failure, const
 {
 	const struct explore_setup *setup = w->e->setup;
 	struct schedule *s = schedule_copy(setup->header);
-	struct same same = {w, failure->verdict, failure->text, false};
+	struct same same = {w, failure->verdict, failure->text, false, now() + MINIMISE_SECONDS};
 
 	schedule_clear(s);
 	s->every = failure->given < 0 ? setup->run.every : setup->schedules[failure->given]->every;
@@ -164,6 +168,7 @@ static void make_schedule(struct work *w, struct explore_failure *failure, const
 			minimise(s, fails_so, &same, setup->minimise_runs, &failure->minimise_runs);
 		schedule_free(s);
 	}
+	same.until = now() + 3600;
 	failure->again = fails_so(&same, failure->schedule, NULL) && same.followed;
 }
 

@@ -71,7 +71,7 @@ static bool number(const char *text, uint64_t *n)
 /* T0, T12, T1.2.3. */
 static bool is_thread_name(const char *name)
 {
-	if (strlen(name) > 47 || *name++ != 'T')
+	if (strlen(name) > 240 || *name++ != 'T')
 		return false;
 	for (;;) {
 		size_t digits = strspn(name, "0123456789");
