@@ -62,12 +62,10 @@ static COLD int next_block(struct trace_cursor *c, struct stream *s)
 	const struct trace_thread *thread = &c->trace->threads[s->thread];
 	const struct trace_extent *e;
 
-	/* What was read is not needed again; a long trace would fill the memory. */
-	if (s->blocks && c->trace->mapped && !thread->first[s->blocks - 1].unpacked) {
-		e = &thread->first[s->blocks - 1];
-		madvise((char *)c->trace->map + e->offset,
-			(e->payload + sizeof(struct trace_block)) & ~4095ull, MADV_DONTNEED);
-	}
+	/* What was read is not needed again, and a long trace would fill the memory. The kernel maps more
+	 * than it is asked for, so now and then all is let go; what is still in use comes back. */
+	if (c->trace->mapped && !(++c->blocks_read % 256))
+		madvise((void *)c->trace->map, c->trace->size, MADV_DONTNEED);
 	if (s->blocks == thread->count)
 		return 0;
 	e = &thread->first[s->blocks++];

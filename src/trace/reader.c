@@ -170,6 +170,9 @@ static int read_blocks(struct trace *trace, int fd, struct err *err)
 		trace->extent_count += (uint64_t)got;
 		offset += length;
 		lost = false;
+		/* A look at a header maps half a block; see next_block in cursor.c. */
+		if (trace->mapped && !(trace->extent_count % 256))
+			madvise((void *)trace->map, trace->size, MADV_DONTNEED);
 	}
 	return 0;
 }

@@ -52,6 +52,7 @@ struct trace_cursor {
 	bool merged;
 	bool failed;
 	bool hasty; /* do not wait for more */
+	uint64_t blocks_read;
 	struct stream *streams;
 	uint32_t stream_count;
 	const struct stream_source *source; /* NULL: a file */
