@@ -222,8 +222,9 @@ static void add_blind_spots(struct serial *serial)
 	stats_blind_spots(serial->trace, "", out);
 	fclose(out);
 	for (rest = text; (line = strsep(&rest, "\n"));)
-		if (*line)
-			finding_add_blind_spot(serial->list, line);
+		if (*line) /* reports have these words of their own */
+			finding_add_blind_spot(serial->list,
+					       strncmp(line, "not seen: ", 10) ? line : line + 10);
 	free(text);
 }
 

@@ -88,7 +88,8 @@ struct model_sink {
 	void (*set_free)(void *user, uint32_t set);
 	uint32_t (*unit_begin)(void *user, const struct model_unit *unit);
 	void (*unit_end)(void *user, uint32_t unit);
-	/* Two open units of one call turn out to be for the same set: from now on both are `to`. */
+	/* Two open units of one call turn out to be for the same set: from now on both are `to`. NULL: `from`
+	 * is ended instead. */
 	void (*unit_merge)(void *user, uint32_t from, uint32_t to);
 	uint32_t (*location_new)(void *user);
 	uint32_t (*location_split)(void *user, uint32_t location);
