@@ -56,6 +56,10 @@ void memory_block_add(struct memory *memory, uint64_t start, uint64_t size, uint
 	struct memory_chunk *chunk = memory_chunk(memory, start);
 	uint32_t index = memory->block_free, granule = memory_index(start);
 
+	/* What lies further back in a larger one counts as memory of its own. */
+	if (size > MEMORY_LARGEST)
+		size = MEMORY_LARGEST;
+
 	if (chunk->blocks[granule])
 		memory_block_remove(memory, start);
 	if (index) {

@@ -38,6 +38,8 @@ struct memory_parts {
 	uint32_t next;        /* free list */
 };
 
+#define MEMORY_LARGEST (1ull << 30)
+
 enum memory_kind { MEMORY_HEAP, MEMORY_STACK };
 
 struct memory_block {

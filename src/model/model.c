@@ -42,6 +42,8 @@ void model_stats(const struct model *model, struct model_stats *stats)
 	stats->blocks = model->memory.live_blocks;
 }
 
+#define MODEL_LONGEST (64u << 20)
+
 /* Who accesses, for the sink. */
 struct accessor {
 	struct thread *thread;
@@ -147,6 +149,9 @@ static void access_bytes(struct model *model, uint32_t thread_index, uint32_t si
 	struct place *place = place_of(model, site);
 	uint32_t context = unit_context(thread);
 
+	/* No access is longer; a damaged trace may say so. */
+	if (size > MODEL_LONGEST)
+		size = MODEL_LONGEST;
 	if (place->left_out || !size) {
 		model->stats.left_out++;
 		model->stats.private_data += place->private_data && size;
