@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#define ATOMSAN_ABI_VERSION 2
+#define ATOMSAN_ABI_VERSION 3
 
 /* What an access does. The values are part of the trace format. */
 enum atomsan_access {
@@ -198,7 +198,8 @@ struct atomsan_thread {
 	struct atomsan_frame *limit;
 	struct atomsan_frame *shallow; /* entering a frame below this one begins a segment */
 	const struct atomsan_site *at; /* the watched call under way, for interposers */
-	const void *scheduled;         /* not NULL: the write of an update is told of, too (rt/scheduler.h) */
+	const void *
+		scheduled; /* not NULL: the write of an update is told of, too (rt/scheduler.h, rt/watch.h) */
 };
 
 /* The runtime is part of the executable and needs no detour to it. */
@@ -236,7 +237,7 @@ ATOMSAN_HOOK __atomsan_update2(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update4(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update8(const void *p, const struct atomsan_site *site);
 
-/* Before the write of an update, where threads are scheduled: another may run in between. */
+/* Before the write of an update, where threads are scheduled or held up: another may run in between. */
 ATOMSAN_HOOK __atomsan_store(const void *p);
 
 /* Any length, any alignment. */
@@ -252,7 +253,7 @@ ATOMSAN_HOOK __atomsan_write_lanes(const void *p, uint64_t lanes, uint64_t lane_
 /* Around an atomic operation: between the two nobody else's atomic operation on
  * the location goes through, so the stamp is the operation's place in the order.
  * `wrote` is 0 for a load and for a compare-exchange that failed. */
-ATOMSAN_HOOK __atomsan_atomic_begin(const void *p);
+ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_fence(const struct atomsan_site *site);
 

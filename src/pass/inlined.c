@@ -200,10 +200,10 @@ INLINED void __atomsan_inl_write_lanes(const void *p, uint64_t lanes, uint64_t s
 		__atomsan_write_lanes(p, lanes, size, site);
 }
 
-INLINED void __atomsan_inl_atomic_begin(const void *p)
+INLINED void __atomsan_inl_atomic_begin(const void *p, const struct atomsan_site *site)
 {
 	if (!OFF)
-		__atomsan_atomic_begin(p);
+		__atomsan_atomic_begin(p, site);
 }
 
 INLINED void __atomsan_inl_atomic_end(const void *p, uint64_t wrote, const struct atomsan_site *site)

@@ -373,15 +373,16 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 	if (LLVMGetVolatile(instruction))
 		note.flags |= ATOMSAN_SITE_VOLATILE;
 	before(instruction);
-	call_hook("__atomsan_inl_atomic_begin", &pointer, 1);
+	arguments[0] = pointer;
+	arguments[1] =
+		sites_add(instruction, kind, order_of(ordering), LLVMStoreSizeOfType(layout, type), &note);
+	call_hook("__atomsan_inl_atomic_begin", arguments, 2);
 	LLVMPositionBuilderBefore(builder, next);
 	wrote = number(kind != ATOMSAN_ATOMIC_LOAD);
 	if (LLVMIsAAtomicCmpXchgInst(instruction))
 		wrote = widen(LLVMBuildExtractValue(builder, instruction, 1, ""));
-	arguments[0] = pointer;
+	arguments[2] = arguments[1];
 	arguments[1] = wrote;
-	arguments[2] =
-		sites_add(instruction, kind, order_of(ordering), LLVMStoreSizeOfType(layout, type), &note);
 	call_hook("__atomsan_inl_atomic_end", arguments, 3);
 }
 

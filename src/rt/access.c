@@ -19,6 +19,7 @@
  */
 #include "rt/event_inl.h"
 #include "rt/scheduler.h"
+#include "rt/watch.h"
 
 /* A byte's bit times these is its bits in a cell. */
 enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
@@ -272,9 +273,26 @@ INLINE void access_granule(const void *p, uint64_t mask, bool write, const struc
 	write_access(p, site);
 }
 
+/* Kinds here and in watch.h. */
+INLINE unsigned watched_kinds(uint64_t kinds)
+{
+	return (kinds & READS ? WATCH_READ : 0) | (kinds & WRITES ? WATCH_WRITE : 0);
+}
+
+/* True if nothing more is to be done. */
+INLINE bool watched(const void *p, uint64_t length, uint64_t kinds, const struct atomsan_site *site)
+{
+	if (likely(!rt_watching))
+		return false;
+	watch_access(p, length, watched_kinds(kinds), site);
+	return !rt_recording;
+}
+
 #define HOOK(name, size, kinds)                                                                            \
 	EXPORT ATOMSAN_HOOK name##size(const void *p, const struct atomsan_site *site)                     \
 	{                                                                                                  \
+		if (watched(p, size, kinds, site))                                                         \
+			return;                                                                            \
 		access_granule(p, (((1u << (size)) - 1) << ((uint64_t)p & 7)) * (kinds), (kinds) != READS, \
 			       site);                                                                      \
 	}
@@ -293,6 +311,8 @@ HOOK(__atomsan_update, 8, READS | WRITES)
 
 EXPORT ATOMSAN_HOOK __atomsan_store(const void *p)
 {
+	if (unlikely(rt_watching))
+		watch_store(p);
 	if (rt_self.sched)
 		sched_store(p);
 }
@@ -435,6 +455,8 @@ INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, con
 	uint64_t p = (uint64_t)start, segment;
 	bool news = false;
 
+	if (point && watched(start, length, kinds, site))
+		return;
 	/* A thread that is off has no place in the shadow. */
 	if (!length ||
 	    (!__atomsan_thread.shadow_mask && (rt_self.number == RT_NO_THREAD || rt_options.filter)))
@@ -517,7 +539,7 @@ EXPORT ATOMSAN_HOOK __atomsan_write_lanes(const void *p, uint64_t lanes, uint64_
 
 void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
 {
-	if (!rt_on() || !site)
+	if (!(rt_on() || rt_watching) || !site)
 		return;
 	/* The call has two sites, for reading and for writing: see watched.inc. */
 	if (write)

@@ -10,6 +10,7 @@
 #include "rt/follow.h"
 #include "rt/scheduler.h"
 #include "rt/sys.h"
+#include "rt/watch.h"
 
 #include <time.h>
 
@@ -25,7 +26,7 @@ INLINE struct stripe *stripe_of(const void *p)
 	return &stripes[((uint64_t)p >> 3) * 0x9e3779b97f4a7c15ull >> 52];
 }
 
-EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p)
+EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_site *site)
 {
 	/* A holder that lost its processor comes back within these, one that is gone does not. */
 	enum { SPINS = 128, YIELDS = 256, NAPS = 4096 };
@@ -33,6 +34,8 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p)
 	struct stripe *stripe = stripe_of(p);
 	uint32_t me = rt_self.number + 1;
 
+	if (unlikely(rt_watching))
+		watch_atomic(p, site);
 	if (!rt_recording || rt_self.number == RT_NO_THREAD)
 		return;
 	if (unlikely(rt_self.sched))
@@ -74,6 +77,11 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const st
 		wrote ? (site->kind == ATOMSAN_ATOMIC_STORE ? TRACE_OP_ATOMIC_STORE : TRACE_OP_ATOMIC_RMW)
 		      : (site->kind == ATOMSAN_ATOMIC_RMW ? TRACE_OP_ATOMIC_FAILED : TRACE_OP_ATOMIC_LOAD);
 
+	if (unlikely(rt_watching)) {
+		watch_atomic_done(p, wrote, site);
+		if (!rt_recording)
+			return;
+	}
 	if (!rt_recording || rt_self.number == RT_NO_THREAD) {
 		rt_thread_off();
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/event_inl.h"
 #include "rt/scheduler.h"
+#include "rt/watch.h"
 
 static uint64_t prefix_word(enum trace_prefix prefix, uint64_t payload)
 {
@@ -109,6 +110,8 @@ static void record_op(struct event *event, const struct atomsan_site *site) ATOM
 {
 	uint64_t stamp;
 
+	if (unlikely(rt_watching))
+		watch_op(event->op, (const void *)event->address, site);
 	if (unlikely(rt_self.sched))
 		sched_op(event->op, (const void *)event->address, site);
 	if (!rt_on()) {
@@ -132,7 +135,7 @@ void rt_op(enum trace_op op, unsigned flags, const void *object,
 	uint64_t number = site ? rt_module_site(site) : TRACE_NO_SITE, stamp, *p;
 
 	/* The usual case, two words. */
-	if (likely(rt_on() && !rt_self.sched && number < TRACE_OP_SITE_MAX &&
+	if (likely(rt_on() && !rt_self.sched && !rt_watching && number < TRACE_OP_SITE_MAX &&
 		   event_region_known((uint64_t)object))) {
 		event_frames();
 		p = event_take_stamped(2, &stamp);

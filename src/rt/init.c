@@ -34,6 +34,8 @@ static void at_exit(int status, void *unused)
 	/* The last thread to leave has had its END. */
 	if (rt_on())
 		rt_op_value(TRACE_OP_EXIT_PROCESS, 0, NULL, (uint64_t)(status & 0xff), NULL);
+	if (unlikely(rt_watching))
+		watch_finish();
 	if (rt_recording)
 		rt_module_count_unseen();
 	end = rt_record_finish((status & 0xff) << 8);
@@ -105,6 +107,7 @@ static void start(int argc, char **argv, char **envp)
 		if (sched.mode != SCHED_OFF)
 			rt_signal_watch_crashes();
 	}
+	watch_start();
 	rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
 	on_exit(at_exit, NULL);
 }

@@ -29,6 +29,7 @@
 
 #include "abi/sched.h"
 #include "rt/rt.h"
+#include "rt/watch.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -201,6 +202,7 @@ uint64_t sched_now(void);
 		struct sched_thread *me_ = sched_me();                                                    \
 		int result_;                                                                              \
                                                                                                           \
+		WATCH_BEFORE(thing, place);                                                               \
 		if (likely(!me_)) {                                                                       \
 			result_ = (real);                                                                 \
 		} else {                                                                                  \
@@ -228,6 +230,7 @@ uint64_t sched_now(void);
 	do {                                                             \
 		struct sched_thread *me_ = sched_me();                   \
                                                                          \
+		WATCH_BEFORE(thing, place);                              \
 		if (unlikely(me_))                                       \
 			sched_before(me_, (const void *)(thing), place); \
 	} while (0)

@@ -2,6 +2,7 @@
 #include "rt/event_inl.h"
 #include "rt/scheduler.h"
 #include "rt/sys.h"
+#include "rt/watch.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -83,6 +84,8 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	if (!rt_self.frames)
 		frames_map();
 	rt_self.written = rt_self.frames ? rt_self.frames : &off_frame;
+	if (unlikely(rt_watching))
+		watch_thread_begin(number);
 	if (!rt_recording)
 		return;
 	sched_thread_begin(number);
@@ -110,6 +113,8 @@ void rt_thread_end(void)
 
 	if (rt_self.number == RT_NO_THREAD && !frames)
 		return;
+	if (unlikely(rt_watching))
+		watch_thread_end();
 	rt_op(TRACE_OP_END, 0, NULL, NULL);
 	sched_thread_end();
 	rt_file_close_window();
