@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Makes the inputs that fuzzing starts from: seeds TRACE-FOLDER STD-FOLDER SPEC-FOLDER SCHEDULE-FOLDER. */
+/* Makes the inputs that fuzzing starts from: seeds TRACE STD SPEC SCHEDULE ATOMICITY, all folders. */
 #include "trace/pack.h"
 #include "trace/std.h"
 #include "trace/writer.h"
@@ -98,11 +98,19 @@ int main(int argc, char **argv)
 				       "x\nenvironment A=%25\nbuild-id 0f\n"
 				       "strategy pct\nseed 7\nverdict crash: x\nevents first\nrun T0 3 # "
 				       "note\nrun T1.2 9\nthen free\n";
+	static const char atomicity[] =
+		"atomicity 1\n# all words\nprogram \"a b\"\nbuild 00ff\norder a.lock b.lock\n"
+		"section A-5d1c0a2f account.balance\n  entry R account.balance put bank.c:43:15 #1/2\n"
+		"  end W \"pair<int, \\\"x\\\">.first\" put bank.c:45:18 #1/1 allow R W\n"
+		"  end R x put bank.c:46:1 allow none\n  unit put bank.c\n  instance any\n  circular\n"
+		"  recursive\n  consecutive\n  from lint load-store 800\n  from learned 12 runs 34 times\n"
+		"  from finding F-1234 observed\n  from spec s:1\n  from annotation\n  heal lock\n"
+		"broken R x get bank.c:20:9 #1/1 W x get bank.c:21:9\n";
 	char path[4096];
 	struct trace *trace;
 	struct err err;
 
-	if (argc != 5)
+	if (argc != 6)
 		return 2;
 	mkdir(argv[1], 0777);
 	mkdir(argv[2], 0777);
@@ -123,6 +131,9 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof path, "%s/text", argv[3]);
 	put(path, statements);
 	mkdir(argv[4], 0777);
+	mkdir(argv[5], 0777);
+	snprintf(path, sizeof path, "%s/all", argv[5]);
+	put(path, atomicity);
 	snprintf(path, sizeof path, "%s/text", argv[4]);
 	put(path, schedule);
 	return 0;
