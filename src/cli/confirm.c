@@ -179,6 +179,28 @@ static void choose_plans(struct turn *t)
 
 /* ---- runs ---- */
 
+/* Is the function that the finding is about the one that another unit came in between of, whichever that is?
+ * The static side tells of one that may; which one does is the run's affair. */
+static bool is_split(const struct finding *f, const struct finding *seen)
+{
+	for (uint32_t u = 0; f->unit_count && u < seen->unit_count; u++) {
+		bool before = false, between = false;
+
+		if (!same(seen->units[u].place.function, f->units[0].place.function) ||
+		    !same(seen->units[u].set, f->units[0].set))
+			continue;
+		for (uint32_t i = 0; i < seen->access_count; i++) {
+			bool own = seen->accesses[i].unit == u;
+
+			if (own && between)
+				return true;
+			before |= own;
+			between |= before && !own;
+		}
+	}
+	return false;
+}
+
 /* Did the violation happen in the run? If the checker knows it, its finding is there, in a list of its own.
  */
 static bool look(struct turn *t, const struct run *run, struct finding_list **told, struct finding **detail)
@@ -215,6 +237,8 @@ static bool look(struct turn *t, const struct run *run, struct finding_list **to
 	for (uint32_t i = 0; i < (*told)->finding_count; i++)
 		if (!strcmp((*told)->findings[i].id, t->finding->id)) {
 			*detail = &(*told)->findings[i];
+			happened = true;
+		} else if (is_split(t->finding, &(*told)->findings[i])) {
 			happened = true;
 		}
 	return happened;

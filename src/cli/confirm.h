@@ -8,9 +8,10 @@
  * finding's functions and at synchronisation alone.
  *
  * A finding is reproduced if a run fails *and* the violation happens in it: the
- * checker says so (a violation with the finding's id), or the accesses that the
- * finding names came in its order (analysis/witness.h). Its schedule is made as
- * short as it can be while both hold.
+ * checker says so (a violation with the finding's id, or one that splits the
+ * same function over the same atomic set), or the accesses that the finding
+ * names came in its order (analysis/witness.h). Its schedule is made as short as
+ * it can be while both hold.
  */
 #ifndef ATOMSAN_CLI_CONFIRM_H
 #define ATOMSAN_CLI_CONFIRM_H

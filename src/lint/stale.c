@@ -101,35 +101,97 @@ static bool region_reads(const struct lint *lint, uint32_t region, uint32_t vari
 	return false;
 }
 
-/* Writes that make the value stale, one per function and the likeliest first; one by the same function in
- * another thread tells most. */
-static uint32_t find_writers(const struct lint *lint, const struct flow_edge *e, struct verdict_other *others)
+/* Who may come in between depends on a few things that many edges have in common: asked once for each. */
+struct asked {
+	uint32_t function, variable;
+	struct lockset held;
+	uint64_t beside; /* of all threads that run the function, at both ends, mixed */
+	uint32_t count;
+	struct verdict_other others[VERDICT_OTHERS];
+};
+
+struct answers {
+	struct map known; /* number + 1 */
+	VEC(struct asked) at;
+};
+
+static uint64_t mix(uint64_t hash, uint64_t word)
 {
-	const struct access *read = &lint->accesses.at.at[e->from.access];
-	const struct variable *x = &lint->accesses.variables.at[read->variable];
-	struct lockset held = pair_held(lint, e->function, e->from.via, e->to.via, e->around);
-	uint32_t count = 0;
+	return map_hash(hash * 31 + word);
+}
+
+/* The answer's number; a new one has no count yet, and *is_new is set. */
+static uint32_t ask(struct answers *answers, const struct asked *question, bool *is_new)
+{
+	uint64_t key = mix(mix(question->beside, question->function), question->variable);
+	uint32_t found;
+
+	for (uint32_t i = 0; i < question->held.count; i++)
+		key = mix(key, question->held.locks[i]);
+	for (; (found = map_get(&answers->known, key)); key++) {
+		const struct asked *a = &answers->at.at[found - 1];
+
+		*is_new = false;
+		if (a->function == question->function && a->variable == question->variable &&
+		    a->beside == question->beside && !memcmp(&a->held, &question->held, sizeof(a->held)))
+			return found - 1;
+	}
+	*is_new = true;
+	vec_push(&answers->at, *question);
+	map_set(&answers->known, key, answers->at.count);
+	return answers->at.count - 1;
+}
+
+/* The highest rank that a writer can have: nobody need look for a better one. */
+enum { RANK_BEST = 3 };
+
+static void look_for_writers(const struct lint *lint, const struct flow_edge *e, struct asked *a)
+{
+	const struct variable *x = &lint->accesses.variables.at[a->variable];
 
 	for (uint32_t t = 0; t < lint->threads.count; t++) {
 		if (!(lint->threads.reach[e->function] >> t & 1))
 			continue;
 		for (uint32_t i = 0; i < x->writes.count; i++) {
 			const struct access *w = &lint->accesses.at.at[x->writes.at[i]];
-			uint32_t by = context_interferes(lint, w, t, e->to.via, &held);
+			uint32_t by = context_interferes(lint, w, t, e->to.via, &a->held);
 
-			if (!by || !context_interferes(lint, w, t, e->from.via, &held))
+			if (!by || !context_interferes(lint, w, t, e->from.via, &a->held))
 				continue;
-			count = verdict_add_other(
-				lint, others, count,
+			int rank = 2 * pair_in_scope(lint, w->inst, e->function) +
+				   (region_state(lint, w->inst)->held_count != 0);
+
+			a->count = verdict_add_other(
+				lint, a->others, a->count,
 				(struct verdict_other){
-					.access = x->writes.at[i],
-					.thread = t,
-					.by = by - 1,
-					.rank = 2 * pair_in_scope(lint, w->inst, e->function) +
-						(region_state(lint, w->inst)->held_count != 0)});
+					.access = x->writes.at[i], .thread = t, .by = by - 1, .rank = rank});
+			if (rank == RANK_BEST && VERDICT_OTHERS == 1)
+				return;
 		}
 	}
-	return count;
+}
+
+/* Writes that make the value stale, one per function and the likeliest first; one by the same function in
+ * another thread tells most. */
+static const struct asked *find_writers(const struct lint *lint, struct answers *answers,
+					const struct flow_edge *e)
+{
+	struct asked question = {
+		.function = e->function,
+		.variable = lint->accesses.at.at[e->from.access].variable,
+		.held = pair_held(lint, e->function, e->from.via, e->to.via, e->around),
+	};
+	bool is_new;
+
+	for (uint32_t t = 0; t < lint->threads.count; t++)
+		if (lint->threads.reach[e->function] >> t & 1)
+			question.beside = mix(mix(question.beside, thread_beside(lint, t, e->from.via)),
+					      thread_beside(lint, t, e->to.via));
+	uint32_t number = ask(answers, &question, &is_new);
+
+	if (is_new)
+		look_for_writers(lint, e, &answers->at.at[number]);
+	return &answers->at.at[number];
 }
 
 /* Was the value, or another that was read with it, looked at again before the use? */
@@ -205,6 +267,7 @@ static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict
 void stale_judge(struct lint *lint, struct verdicts *verdicts)
 {
 	const struct flows *f = lint->flows;
+	struct answers answers = {.at.count = 0};
 
 	for (uint32_t i = 0; i < f->edges.count; i++) {
 		const struct flow_edge *e = &f->edges.at[i];
@@ -219,13 +282,14 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 
 		v.first_region = e->from.region ? e->from.region : flow_region(lint, e->from.via);
 		v.second_region = e->to.region ? e->to.region : flow_region(lint, e->to.via);
-		struct verdict_other others[VERDICT_OTHERS];
-		uint32_t count = find_writers(lint, e, others);
+		const struct asked *writers = find_writers(lint, &answers, e);
 
-		if (!count)
+		if (!writers->count)
 			continue;
 		v.confidence = weigh(lint, e, &v);
 		verdicts->count[VERDICT_STALE]++;
-		verdict_add(verdicts, &v, others, count);
+		verdict_add(verdicts, &v, writers->others, writers->count);
 	}
+	map_release(&answers.known);
+	vec_free(&answers.at);
 }
