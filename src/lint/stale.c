@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
 #include "lint/verdict.h"
@@ -101,53 +102,12 @@ static bool region_reads(const struct lint *lint, uint32_t region, uint32_t vari
 	return false;
 }
 
-/* Who may come in between depends on a few things that many edges have in common: asked once for each. */
-struct asked {
-	uint32_t function, variable;
-	struct lockset held;
-	uint64_t beside; /* of all threads that run the function, at both ends, mixed */
-	uint32_t count;
-	struct verdict_other others[VERDICT_OTHERS];
-};
-
-struct answers {
-	struct map known; /* number + 1 */
-	VEC(struct asked) at;
-};
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	return map_hash(hash * 31 + word);
-}
-
-/* The answer's number; a new one has no count yet, and *is_new is set. */
-static uint32_t ask(struct answers *answers, const struct asked *question, bool *is_new)
-{
-	uint64_t key = mix(mix(question->beside, question->function), question->variable);
-	uint32_t found;
-
-	for (uint32_t i = 0; i < question->held.count; i++)
-		key = mix(key, question->held.locks[i]);
-	for (; (found = map_get(&answers->known, key)); key++) {
-		const struct asked *a = &answers->at.at[found - 1];
-
-		*is_new = false;
-		if (a->function == question->function && a->variable == question->variable &&
-		    a->beside == question->beside && !memcmp(&a->held, &question->held, sizeof(a->held)))
-			return found - 1;
-	}
-	*is_new = true;
-	vec_push(&answers->at, *question);
-	map_set(&answers->known, key, answers->at.count);
-	return answers->at.count - 1;
-}
-
 /* The highest rank that a writer can have: nobody need look for a better one. */
 enum { RANK_BEST = 3 };
 
-static void look_for_writers(const struct lint *lint, const struct flow_edge *e, struct asked *a)
+static void look_for_writers(const struct lint *lint, const struct flow_edge *e, struct answer *a)
 {
-	const struct variable *x = &lint->accesses.variables.at[a->variable];
+	const struct variable *x = &lint->accesses.variables.at[a->x];
 
 	for (uint32_t t = 0; t < lint->threads.count; t++) {
 		if (!(lint->threads.reach[e->function] >> t & 1))
@@ -173,25 +133,22 @@ static void look_for_writers(const struct lint *lint, const struct flow_edge *e,
 
 /* Writes that make the value stale, one per function and the likeliest first; one by the same function in
  * another thread tells most. */
-static const struct asked *find_writers(const struct lint *lint, struct answers *answers,
-					const struct flow_edge *e)
+static const struct answer *find_writers(const struct lint *lint, struct answers *answers,
+					 const struct flow_edge *e)
 {
-	struct asked question = {
-		.function = e->function,
-		.variable = lint->accesses.at.at[e->from.access].variable,
-		.held = pair_held(lint, e->function, e->from.via, e->to.via, e->around),
-	};
 	bool is_new;
-
-	for (uint32_t t = 0; t < lint->threads.count; t++)
-		if (lint->threads.reach[e->function] >> t & 1)
-			question.beside = mix(mix(question.beside, thread_beside(lint, t, e->from.via)),
-					      thread_beside(lint, t, e->to.via));
-	uint32_t number = ask(answers, &question, &is_new);
+	struct answer *answer =
+		answer_to(lint, answers,
+			  (struct answer_question){.function = e->function,
+						   .first_via = e->from.via,
+						   .second_via = e->to.via,
+						   .left = e->around,
+						   .x = lint->accesses.at.at[e->from.access].variable},
+			  &is_new);
 
 	if (is_new)
-		look_for_writers(lint, e, &answers->at.at[number]);
-	return &answers->at.at[number];
+		look_for_writers(lint, e, answer);
+	return answer;
 }
 
 /* Was the value, or another that was read with it, looked at again before the use? */
@@ -282,7 +239,7 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 
 		v.first_region = e->from.region ? e->from.region : flow_region(lint, e->from.via);
 		v.second_region = e->to.region ? e->to.region : flow_region(lint, e->to.via);
-		const struct asked *writers = find_writers(lint, &answers, e);
+		const struct answer *writers = find_writers(lint, &answers, e);
 
 		if (!writers->count)
 			continue;
@@ -290,6 +247,5 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 		verdicts->count[VERDICT_STALE]++;
 		verdict_add(verdicts, &v, writers->others, writers->count);
 	}
-	map_release(&answers.known);
-	vec_free(&answers.at);
+	answer_release(&answers);
 }
