@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int read_number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *value,
+int exploration_number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *value,
 		       struct err *err)
 {
 	char *end;
@@ -25,7 +25,7 @@ static int read_number(const char *name, const char *text, uint64_t least, uint6
 	return 0;
 }
 
-static int read_budget(struct explore_setup *setup, const char *text, struct err *err)
+int exploration_budget(const char *text, uint64_t *runs, double *seconds, struct err *err)
 {
 	char *end;
 	double value = strtod(text, &end);
@@ -34,9 +34,9 @@ static int read_budget(struct explore_setup *setup, const char *text, struct err
 		return err_set(err, "--budget=%s is neither a number of runs (200) nor of seconds (60s)",
 			       text);
 	if (*end)
-		setup->seconds = value;
+		*seconds = value;
 	else
-		setup->runs = (uint64_t)value;
+		*runs = (uint64_t)value;
 	if (!*end && value < 1)
 		return err_set(err, "--budget=%s is less than one run", text);
 	return 0;
@@ -78,10 +78,10 @@ int exploration_options(struct exploration *x, struct err *err)
 		jobs = 1;
 	clock_gettime(CLOCK_REALTIME, &t);
 	setup->seed = ((uint64_t)t.tv_sec * 1000000007ull ^ (uint64_t)t.tv_nsec) % 1000000000;
-	if (read_budget(setup, x->budget ? x->budget : "200", err) < 0 ||
-	    read_number("jobs", x->jobs, 1, 1024, &jobs, err) < 0 ||
-	    read_number("seed", x->seed, 0, UINT64_MAX / 2, &setup->seed, err) < 0 ||
-	    read_number("depth", x->depth, 1, 64, &depth, err) < 0 ||
+	if (exploration_budget(x->budget ? x->budget : "200", &setup->runs, &setup->seconds, err) < 0 ||
+	    exploration_number("jobs", x->jobs, 1, 1024, &jobs, err) < 0 ||
+	    exploration_number("seed", x->seed, 0, UINT64_MAX / 2, &setup->seed, err) < 0 ||
+	    exploration_number("depth", x->depth, 1, 64, &depth, err) < 0 ||
 	    read_strategies(x, x->strategies ? x->strategies : "random,pct,pos,surw", err) < 0)
 		return -1;
 	if (x->events && strcmp(x->events, "every") && strcmp(x->events, "first"))

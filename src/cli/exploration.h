@@ -27,6 +27,12 @@ struct exploration {
 	bool terminal;
 };
 
+/* "200" runs or "60s" of time; sets one of the two. -1 with err set. */
+int exploration_budget(const char *text, uint64_t *runs, double *seconds, struct err *err);
+/* Of --NAME=TEXT; a text of NULL changes nothing. -1 with err set. */
+int exploration_number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *value,
+		       struct err *err);
+
 /* From the texts that were given, and the target. -1 with err set. */
 int exploration_options(struct exploration *x, struct err *err);
 /* Reads the schedules that were given. */

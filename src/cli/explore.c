@@ -200,27 +200,6 @@ static void tell_trials(struct finding_list *list, const struct explore *e, uint
 	}
 }
 
-static int make_folder(const char *path, struct err *err)
-{
-	char *copy = mem_text(path);
-	int failed = 0;
-
-	for (char *p = copy + 1; !failed; p++) {
-		char c = *p;
-
-		if (c && c != '/')
-			continue;
-		*p = 0;
-		if (mkdir(copy, 0777) < 0 && errno != EEXIST)
-			failed = err_set(err, "%s: cannot be made: %s", copy, strerror(errno));
-		*p = c;
-		if (!c)
-			break;
-	}
-	free(copy);
-	return failed;
-}
-
 static int report(struct exploration *x, const struct explore *e, struct err *err)
 {
 	struct finding_list *list = finding_list_new("explore");
@@ -265,15 +244,12 @@ static int explore_all(struct exploration *x)
 	struct explore *e;
 	struct err err;
 	char *folder = NULL;
-	const char *slash = strrchr(x->target.argv[0], '/');
 	int status;
 
 	if (exploration_options(x, &err) < 0)
 		return cli_fail(&verb_explore, &err);
 	if (!x->folder)
-		x->folder = folder =
-			mem_textf("%.*s.atomsan/schedules", slash ? (int)(slash - x->target.argv[0] + 1) : 0,
-				  x->target.argv[0]);
+		x->folder = folder = target_schedules(&x->target);
 	x->terminal = isatty(STDERR_FILENO) && !x->publish.json;
 	run_adopt();
 	if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -299,7 +275,7 @@ static int explore_all(struct exploration *x)
 		fputs("\r\033[K", stderr);
 	if (!e)
 		status = stop_signal ? CLI_FAILED : cli_fail(&verb_explore, &err);
-	else if (e->found_count && make_folder(x->folder, &err) < 0)
+	else if (e->found_count && target_make_folder(x->folder, &err) < 0)
 		status = cli_fail(&verb_explore, &err);
 	else
 		status = report(x, e, &err);

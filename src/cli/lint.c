@@ -5,6 +5,7 @@
  * memory; the analyses run here.
  */
 #include "cli/cli.h"
+#include "cli/confirm.h"
 #include "cli/publish.h"
 #include "lint/print.h"
 #include "lint/private.h"
@@ -135,6 +136,28 @@ static int write_file(struct lint *lint, const char *path, const char *program,
 	return 0;
 }
 
+/* Words up to a lone "--"; what stands behind it is the program's command line, NULL if there is none. */
+static int split_words(int first, int argc, char **argv, char ***program)
+{
+	for (int i = first; i < argc; i++)
+		if (!strcmp(argv[i], "--")) {
+			*program = argv + i + 1;
+			return i;
+		}
+	*program = NULL;
+	return argc;
+}
+
+static int set_program(struct confirm *confirm, char **program, char *file, struct err *err)
+{
+	static char *alone[2];
+
+	alone[0] = file;
+	if (program && !*program)
+		return err_set(err, "which program shall run? There is nothing behind '--'");
+	return target_init(&confirm->target, program ? program : alone, err);
+}
+
 static int confidence_of(const char *text, double *confidence)
 {
 	char *end;
@@ -149,12 +172,19 @@ static int run(int argc, char **argv)
 {
 	struct publish publish = {0};
 	const char *confidence_text = NULL, *spec = NULL, *sections = NULL, *private = NULL;
-	int all = 0, dump = 0;
-	const struct cli_option options[] = {
-		{"--all", NULL, &all},         {"--confidence", &confidence_text, NULL},
-		{"--spec", &spec, NULL},       {"--sections", &sections, NULL},
-		{"--private", &private, NULL}, {"--dump", NULL, &dump},
-		PUBLISH_OPTIONS(publish),      {NULL, NULL, NULL}};
+	int all = 0, dump = 0, confirming = 0;
+	struct confirm confirm = {0};
+	char **program;
+	const struct cli_option options[] = {{"--all", NULL, &all},
+					     {"--confidence", &confidence_text, NULL},
+					     {"--spec", &spec, NULL},
+					     {"--sections", &sections, NULL},
+					     {"--private", &private, NULL},
+					     {"--dump", NULL, &dump},
+					     {"--confirm", NULL, &confirming},
+					     CONFIRM_OPTIONS(confirm),
+					     PUBLISH_OPTIONS(publish),
+					     {NULL, NULL, NULL}};
 	int first = cli_options(&verb_lint, argc, argv, options);
 	double confidence = default_confidence;
 	struct lint lint = {0};
@@ -165,9 +195,15 @@ static int run(int argc, char **argv)
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;
-	if (first == argc)
+	int end = split_words(first, argc, argv, &program);
+
+	if (first == end)
 		return cli_failf(&verb_lint,
 				 "no file was given: name a program, libraries, object files or bitcode");
+	if (program && !confirming)
+		return cli_failf(&verb_lint, "nothing is run, and '--' has no meaning, without --confirm");
+	if (confirming && set_program(&confirm, program, argv[first], &err))
+		return cli_fail(&verb_lint, &err);
 	if (confidence_of(confidence_text, &confidence))
 		return cli_failf(&verb_lint, "--confidence=%s is no number from 0 to 1", confidence_text);
 	if (all)
@@ -178,7 +214,7 @@ static int run(int argc, char **argv)
 
 	if (shown)
 		show_step("reading");
-	void *image = read_program(argc - first, argv + first, &size, &err);
+	void *image = read_program(end - first, argv + first, &size, &err);
 
 	if (!image || program_open(&lint.program, image, size, &err)) {
 		end_steps(shown);
@@ -204,14 +240,25 @@ static int run(int argc, char **argv)
 	munmap(image, size);
 	if (failed)
 		cli_fail(&verb_lint, &err);
+	if (confirming) {
+		finding_list_merge(list);
+		confirm.spec = spec;
+		if (confirm_all(&confirm, list, &err) < 0) {
+			cli_fail(&verb_lint, &err);
+			failed = true;
+		}
+		if (!publish.json)
+			confirm_print(&confirm, stdout);
+	}
 	int status = findings_publish(&verb_lint, list, &publish);
 
+	confirm_release(&confirm);
 	return failed ? CLI_FAILED : status;
 }
 
 const struct verb verb_lint = {
 	.name = "lint",
-	.synopsis = "[OPTION...] FILE...",
+	.synopsis = "[OPTION...] FILE... [-- PROGRAM [ARGUMENT...]]",
 	.summary = "find what may not be atomic, without running the program",
 	.help = "  --confidence=N           report what is at least so sure, from 0 to 1; 0.5\n"
 		"  --all                    report everything, as --confidence=0\n"
@@ -220,6 +267,13 @@ const struct verb verb_lint = {
 		"JSON\n"
 		"  --private=FILE           write the places that only access data of one thread, as a spec "
 		"file\n"
-		"  --dump                   first print the program as the analyses see it\n" PUBLISH_HELP,
+		"  --dump                   first print the program as the analyses see it\n"
+		"  --confirm                run PROGRAM (or the first FILE) under the scheduler, to "
+		"reproduce\n"
+		"                           each finding; with it:\n"
+		"  --budget=N|Ns            runs, or seconds, for each finding; 100\n"
+		"  --seed=N                 of the first random schedule; 1\n"
+		"  -o, --output FOLDER      where schedules go; .atomsan/schedules beside the "
+		"program\n" TARGET_HELP PUBLISH_HELP,
 	.run = run,
 };

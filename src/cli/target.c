@@ -97,3 +97,31 @@ struct run_setup target_setup(const struct target *t)
 				  .expected_length = t->output_length,
 				  .check = t->check};
 }
+
+char *target_schedules(const struct target *t)
+{
+	const char *slash = strrchr(t->argv[0], '/');
+
+	return mem_textf("%.*s.atomsan/schedules", slash ? (int)(slash - t->argv[0] + 1) : 0, t->argv[0]);
+}
+
+int target_make_folder(const char *path, struct err *err)
+{
+	char *copy = mem_text(path);
+	int failed = 0;
+
+	for (char *p = copy + 1; !failed; p++) {
+		char c = *p;
+
+		if (c && c != '/')
+			continue;
+		*p = 0;
+		if (mkdir(copy, 0777) < 0 && errno != EEXIST)
+			failed = err_set(err, "%s: cannot be made: %s", copy, strerror(errno));
+		*p = c;
+		if (!c)
+			break;
+	}
+	free(copy);
+	return failed;
+}

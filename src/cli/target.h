@@ -46,6 +46,11 @@ void target_release(struct target *target);
 /* A run of it, all but the strategy. */
 struct run_setup target_setup(const struct target *target);
 
+/* Where schedules of it go if nothing else was said: beside it. The caller frees it. */
+char *target_schedules(const struct target *target);
+/* With all folders above it. -1 with err set. */
+int target_make_folder(const char *path, struct err *err);
+
 /* The path that execvp would take; the caller frees it. NULL if there is none. */
 char *target_find(const char *program);
 

@@ -20,70 +20,37 @@
 
 enum { MOST_PLACES = 96, MOST_VARIABLES = 64 };
 
-/* A lock view on one set: variables, and which of them are written. */
+/* What a region does to the variables of one set, over all ways through it as the paper has it: variable
+ * times 2, plus 1 if it is updated; one item per variable, in order. */
 struct lock_view {
-	uint32_t variables[MOST_VARIABLES];
-	bool updated[MOST_VARIABLES];
-	uint32_t count;
+	uint32_t region;
+	uint32_t item, count; /* of items */
 };
 
-static void add_variable(struct lock_view *v, uint32_t variable, bool updated)
-{
-	for (uint32_t i = 0; i < v->count; i++)
-		if (v->variables[i] == variable) {
-			v->updated[i] |= updated;
-			return;
-		}
-	if (v->count == MOST_VARIABLES)
-		return;
-	v->variables[v->count] = variable;
-	v->updated[v->count++] = updated;
-}
+/* An atomic set, and the lock views on it. */
+struct set {
+	const char *name;
+	VEC(struct lock_view) views;
+};
 
-/* As the paper has it: over all ways through the region. */
-static void lock_view_of(const struct lint *lint, uint32_t region, const char *set, struct lock_view *v)
-{
-	const struct view_set *s = &lint->views->regions[region];
+struct place {
+	uint32_t inst;
+	uint32_t view; /* of the set */
+};
 
-	v->count = 0;
-	for (uint32_t i = 0; i < s->at.count; i++)
-		for (uint32_t n = 0; n < s->at.at[i].items.count; n++) {
-			uint32_t item = s->at.at[i].items.at[n];
+struct method {
+	struct lint *lint;
+	struct verdicts *verdicts;
+	struct vec_u32 items;
+	VEC(struct set) sets;      /* those with something shared */
+	uint32_t *set_of;          /* by variable: its set + 1, or 0 */
+	uint32_t *view_of;         /* by region: its view of the set at hand + 1, or 0 */
+	struct vec_u32 *functions; /* by region: that have it in their scope */
+	struct vec_u32 *points;    /* by function: where regions begin, and calls of who has some */
+	uint32_t *position;        /* by function: in the order from callees to callers */
+};
 
-			if (!strcmp(lint->accesses.variables.at[item / 2].set, set))
-				add_variable(v, item / 2, item & 1);
-		}
-}
-
-static int find(const struct lock_view *v, uint32_t variable)
-{
-	for (uint32_t i = 0; i < v->count; i++)
-		if (v->variables[i] == variable)
-			return (int)i;
-	return -1;
-}
-
-/* Restricted to the method view, is the one part of the other? */
-static bool nested(const struct lock_view *a, const struct lock_view *b, const struct lock_view *method)
-{
-	for (uint32_t i = 0; i < a->count; i++) {
-		int at = find(b, a->variables[i]);
-
-		if (find(method, a->variables[i]) < 0)
-			continue;
-		if (at < 0 || a->updated[i] != b->updated[at])
-			return false;
-	}
-	return true;
-}
-
-static bool overlaps(const struct lock_view *a, const struct lock_view *method)
-{
-	for (uint32_t i = 0; i < a->count; i++)
-		if (find(method, a->variables[i]) >= 0)
-			return true;
-	return false;
-}
+/* ---- lock views ---- */
 
 /* Taken while it is held already, whoever calls: no scope of its own. */
 static bool always_nested(const struct lint *lint, uint32_t region)
@@ -99,41 +66,205 @@ static bool always_nested(const struct lint *lint, uint32_t region)
 	return false;
 }
 
-struct place {
-	uint32_t inst, region;
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return hash;
+}
+
+static void find_sets(struct method *m)
+{
+	const struct accesses *a = &m->lint->accesses;
+	struct map known = {0};
+
+	m->set_of = mem_zalloc(a->variables.count + 1, sizeof(*m->set_of));
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 1; i < a->variables.count; i++) {
+			const struct variable *v = &a->variables.at[i];
+			uint64_t key = hash_of(v->set);
+			uint32_t set;
+
+			while ((set = map_get(&known, key)) && strcmp(m->sets.at[set - 1].name, v->set) != 0)
+				key++;
+			/* First those with something shared, then who else belongs to them. */
+			if (!set && !pass && v->shared) {
+				vec_push(&m->sets, (struct set){.name = v->set});
+				map_set(&known, key, set = m->sets.count);
+			}
+			m->set_of[i] = set;
+		}
+	map_release(&known);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* By set, then by item. */
+struct entry {
+	uint32_t set, item;
 };
 
-/* Lock scopes of the function on the set: where in it they begin. */
-static uint32_t places_of(const struct lint *lint, uint32_t f, const char *set, struct place *out)
+static int compare_entries(const void *a, const void *b)
 {
+	const struct entry *x = a, *y = b;
+
+	if (x->set != y->set)
+		return x->set < y->set ? -1 : 1;
+	return compare_items(&x->item, &y->item);
+}
+
+static void add_views(struct method *m, uint32_t region)
+{
+	const struct view_set *s = &m->lint->views->regions[region];
+	VEC(struct entry) all = {0};
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		for (uint32_t n = 0; n < s->at.at[i].items.count; n++) {
+			uint32_t item = s->at.at[i].items.at[n], set = m->set_of[item / 2];
+
+			if (set)
+				vec_push(&all, (struct entry){set - 1, item});
+		}
+	if (all.count)
+		qsort(all.at, all.count, sizeof(*all.at), compare_entries);
+	for (uint32_t i = 0; i < all.count;) {
+		struct lock_view view = {region, m->items.count, 0};
+		uint32_t set = all.at[i].set;
+
+		for (; i < all.count && all.at[i].set == set; i++) {
+			uint32_t *last = view.count ? &m->items.at[m->items.count - 1] : NULL;
+
+			if (last && *last / 2 == all.at[i].item / 2) {
+				*last |= all.at[i].item & 1;
+			} else if (view.count < MOST_VARIABLES) {
+				vec_push(&m->items, all.at[i].item);
+				view.count++;
+			}
+		}
+		vec_push(&m->sets.at[set].views, view);
+	}
+	vec_free(&all);
+}
+
+static int find(const uint32_t *items, uint32_t count, uint32_t variable)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (items[middle] / 2 < variable)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && items[low] / 2 == variable ? (int)low : -1;
+}
+
+/* The method view: all that a function's scopes touch. */
+struct whole {
+	uint32_t items[MOST_VARIABLES];
+	uint32_t count;
+};
+
+static void add_to_whole(struct method *m, struct whole *whole, const struct lock_view *v)
+{
+	for (uint32_t i = 0; i < v->count; i++) {
+		uint32_t item = m->items.at[v->item + i];
+		int at = find(whole->items, whole->count, item / 2);
+
+		if (at >= 0) {
+			whole->items[at] |= item & 1;
+		} else if (whole->count < MOST_VARIABLES) {
+			whole->items[whole->count++] = item;
+			qsort(whole->items, whole->count, sizeof(*whole->items), compare_items);
+		}
+	}
+}
+
+/* Restricted to the method view, is the one part of the other? */
+static bool nested(const struct method *m, const struct lock_view *a, const struct lock_view *b,
+		   const struct whole *whole)
+{
+	for (uint32_t i = 0; i < a->count; i++) {
+		uint32_t item = m->items.at[a->item + i];
+		int at = find(m->items.at + b->item, b->count, item / 2);
+
+		if (find(whole->items, whole->count, item / 2) < 0)
+			continue;
+		if (at < 0 || m->items.at[b->item + (uint32_t)at] != item)
+			return false;
+	}
+	return true;
+}
+
+static bool overlaps(const struct method *m, const struct lock_view *a, const struct whole *whole)
+{
+	for (uint32_t i = 0; i < a->count; i++)
+		if (find(whole->items, whole->count, m->items.at[a->item + i] / 2) >= 0)
+			return true;
+	return false;
+}
+
+/* ---- functions ---- */
+
+/* Who has which regions in its scope, and where it comes to them. */
+static void find_functions(struct method *m)
+{
+	const struct lint *lint = m->lint;
 	const struct program *p = &lint->program;
-	const struct program_function *function = &p->functions[f];
-	struct lock_view v;
+
+	m->functions = mem_zalloc(lint->regions.regions.count + 1, sizeof(*m->functions));
+	m->points = mem_zalloc(p->functions_count + 1, sizeof(*m->points));
+	m->position = mem_zalloc(p->functions_count + 1, sizeof(*m->position));
+	for (uint32_t n = 0; n < lint->calls.order_count; n++) {
+		uint32_t f = lint->calls.order[n];
+		const struct vec_u32 *scope = &lint->views->scopes[f];
+
+		m->position[f] = n;
+		if (!lint->threads.reach[f])
+			continue;
+		for (uint32_t i = 0; i < scope->count; i++)
+			vec_push(&m->functions[scope->at[i]], f);
+	}
+	for (uint32_t i = 1; i < p->insts_count; i++) {
+		uint32_t count;
+		const struct call_edge *edges = callgraph_at(&lint->calls, i, &count);
+		bool any = lint->regions.by_inst[i] != 0;
+
+		for (uint32_t e = 0; e < count && !any; e++)
+			any = lint->views->scopes[edges[e].callee].count != 0;
+		if (any)
+			vec_push(&m->points[program_function_of(p, i)], i);
+	}
+}
+
+/* Lock scopes of the function on the set at hand: where in it they begin. */
+static uint32_t places_of(const struct method *m, uint32_t f, struct place *out)
+{
+	const struct lint *lint = m->lint;
 	uint32_t count = 0;
 
-	for (uint32_t b = 0; b < function->block_count; b++) {
-		const struct program_block *block = &p->blocks[function->block + b];
+	for (uint32_t k = 0; k < m->points[f].count && count < MOST_PLACES; k++) {
+		uint32_t i = m->points[f].at[k], edge_count;
+		const struct call_edge *edges = callgraph_at(&lint->calls, i, &edge_count);
+		uint32_t own = lint->regions.by_inst[i];
 
-		for (uint32_t i = block->inst; i < block->inst + block->inst_count; i++) {
-			uint32_t edge_count, own = lint->regions.by_inst[i];
-			const struct call_edge *edges = callgraph_at(&lint->calls, i, &edge_count);
+		if (own && m->view_of[own])
+			out[count++] = (struct place){i, m->view_of[own] - 1};
+		for (uint32_t e = 0; e < edge_count; e++) {
+			const struct vec_u32 *below = &lint->views->scopes[edges[e].callee];
 
-			if (own && !always_nested(lint, own)) {
-				lock_view_of(lint, own, set, &v);
-				if (v.count && count < MOST_PLACES)
-					out[count++] = (struct place){i, own};
-			}
-			for (uint32_t e = 0; e < edge_count; e++) {
-				const struct vec_u32 *below = &lint->views->scopes[edges[e].callee];
-
-				for (uint32_t n = 0; n < below->count && count < MOST_PLACES; n++) {
-					if (always_nested(lint, below->at[n]))
-						continue;
-					lock_view_of(lint, below->at[n], set, &v);
-					if (v.count)
-						out[count++] = (struct place){i, below->at[n]};
-				}
-			}
+			for (uint32_t n = 0; n < below->count && count < MOST_PLACES; n++)
+				if (m->view_of[below->at[n]])
+					out[count++] = (struct place){i, m->view_of[below->at[n]] - 1};
 		}
 	}
 	return count;
@@ -151,13 +282,13 @@ static bool is_candidate(const struct lint *lint, const struct place *places, ui
 }
 
 /* Some access of the view that can be shown. */
-static uint32_t shown_access(const struct lint *lint, uint32_t region, const struct lock_view *v,
-			     const struct lock_view *method)
+static uint32_t shown_access(const struct method *m, const struct lock_view *v, const struct whole *whole)
 {
 	for (int write = 1; write >= 0; write--)
 		for (uint32_t i = 0; i < v->count; i++) {
-			uint32_t a = find(method, v->variables[i]) >= 0 && (v->updated[i] || !write)
-					     ? view_access(lint, region, v->variables[i], write)
+			uint32_t item = m->items.at[v->item + i];
+			uint32_t a = find(whole->items, whole->count, item / 2) >= 0 && (item & 1 || !write)
+					     ? view_access(m->lint, v->region, item / 2, write)
 					     : 0;
 
 			if (a)
@@ -167,12 +298,12 @@ static uint32_t shown_access(const struct lint *lint, uint32_t region, const str
 }
 
 /* A write by a concurrent thread to something in the method view. */
-static bool find_writer(const struct lint *lint, struct verdict *v, const struct lock_view *method)
+static bool find_writer(const struct lint *lint, struct verdict *v, const struct whole *whole)
 {
 	struct lockset held = pair_held(lint, v->function, v->first_via, v->second_via, v->again);
 
-	for (uint32_t i = 0; i < method->count; i++) {
-		const struct variable *x = &lint->accesses.variables.at[method->variables[i]];
+	for (uint32_t i = 0; i < whole->count; i++) {
+		const struct variable *x = &lint->accesses.variables.at[whole->items[i] / 2];
 
 		for (uint32_t n = 0; n < x->writes.count; n++)
 			for (uint32_t t = 0; t < lint->threads.count; t++) {
@@ -193,89 +324,139 @@ static bool find_writer(const struct lint *lint, struct verdict *v, const struct
 	return false;
 }
 
-static bool judge(struct lint *lint, struct verdicts *verdicts, uint32_t f, const char *set)
+/* Two places of the function, to show what is split: the i-th, and another one, of this region if it can be.
+ */
+static struct verdict split_at(const struct method *m, const struct set *set, uint32_t f,
+			       const struct place *places, uint32_t count, uint32_t i, uint32_t region)
+{
+	uint32_t other = i;
+
+	for (uint32_t k = 0; k < count; k++)
+		if (places[k].inst != places[i].inst &&
+		    (other == i || set->views.at[places[k].view].region == region))
+			other = k;
+	const struct place *first = &places[i < other ? i : other], *second = &places[i < other ? other : i];
+
+	return (struct verdict){.rule = VERDICT_METHOD,
+				.function = f,
+				.first_via = first->inst,
+				.second_via = second->inst,
+				.first_region = set->views.at[first->view].region,
+				.second_region = set->views.at[second->view].region,
+				.again = other == i,
+				.confidence = 0.3};
+}
+
+static bool judge(struct method *m, uint32_t f, const struct set *set)
 {
 	struct place places[MOST_PLACES];
-	uint32_t count = places_of(lint, f, set, places);
-	struct lock_view method = {0}, a, b;
+	uint32_t count = places_of(m, f, places);
+	struct whole whole = {.count = 0};
+	struct lint *lint = m->lint;
 
 	if (!is_candidate(lint, places, count))
 		return false;
+	for (uint32_t i = 0; i < count; i++)
+		add_to_whole(m, &whole, &set->views.at[places[i].view]);
 	for (uint32_t i = 0; i < count; i++) {
-		lock_view_of(lint, places[i].region, set, &a);
-		for (uint32_t n = 0; n < a.count; n++)
-			add_variable(&method, a.variables[n], a.updated[n]);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		lock_view_of(lint, places[i].region, set, &a);
-		for (uint32_t r = 1; r < lint->regions.regions.count; r++) {
-			if (!lint->regions.regions.at[r].lock || r == places[i].region ||
-			    always_nested(lint, r))
-				continue;
-			lock_view_of(lint, r, set, &b);
-			if (!overlaps(&a, &method) || !overlaps(&b, &method) || nested(&a, &b, &method) ||
-			    nested(&b, &a, &method))
-				continue;
-			/* Another scope of the function, to show the two that are split. */
-			uint32_t other = i;
+		const struct lock_view *a = &set->views.at[places[i].view];
+		bool seen = false;
 
-			for (uint32_t k = 0; k < count; k++)
-				if (places[k].inst != places[i].inst && (other == i || places[k].region == r))
-					other = k;
-			struct verdict v = {.rule = VERDICT_METHOD,
-					    .function = f,
-					    .first_via = places[i < other ? i : other].inst,
-					    .second_via = places[i < other ? other : i].inst,
-					    .first_region = places[i < other ? i : other].region,
-					    .second_region = places[i < other ? other : i].region,
-					    .again = other == i,
-					    .confidence = 0.3};
+		/* Called twice is looked at once. */
+		for (uint32_t k = 0; k < i && !seen; k++)
+			seen = places[k].view == places[i].view && places[k].inst == places[i].inst;
+		for (uint32_t n = 0; n < set->views.count && !seen; n++) {
+			const struct lock_view *b = &set->views.at[n];
 
-			lock_view_of(lint, v.first_region, set, &a);
-			lock_view_of(lint, v.second_region, set, &b);
-			v.first = shown_access(lint, v.first_region, &a, &method);
-			v.second = shown_access(lint, v.second_region, &b, &method);
-			lock_view_of(lint, places[i].region, set, &a);
-			if (!v.first || !v.second || !find_writer(lint, &v, &method))
+			if (!lint->regions.regions.at[b->region].lock || a == b || !overlaps(m, b, &whole) ||
+			    nested(m, a, b, &whole) || nested(m, b, a, &whole))
 				continue;
+			struct verdict v = split_at(m, set, f, places, count, i, b->region);
+
+			v.first = shown_access(m, &set->views.at[m->view_of[v.first_region] - 1], &whole);
+			v.second = shown_access(m, &set->views.at[m->view_of[v.second_region] - 1], &whole);
+			if (!v.first || !v.second)
+				continue;
+			/* Who writes does not depend on the other region, but on the two that are shown. */
+			if (!find_writer(lint, &v, &whole))
+				break;
 			if (pair_same_object(lint, v.first_via, v.second_via) < 0)
 				v.confidence -= 0.15;
-			verdicts->count[VERDICT_METHOD]++;
-			vec_push(&verdicts->at, v);
+			m->verdicts->count[VERDICT_METHOD]++;
+			vec_push(&m->verdicts->at, v);
 			return true;
 		}
 	}
 	return false;
 }
 
+/* Functions that have lock scopes on the set, callees first. */
+static void functions_of(struct method *m, const struct set *set, struct vec_u32 *out)
+{
+	uint32_t *positions = NULL, count = 0, kept = 0;
+
+	for (uint32_t i = 0; i < set->views.count; i++)
+		count += m->functions[set->views.at[i].region].count;
+	positions = mem_alloc((count + 1) * sizeof(*positions));
+	count = 0;
+	for (uint32_t i = 0; i < set->views.count; i++) {
+		const struct vec_u32 *all = &m->functions[set->views.at[i].region];
+
+		for (uint32_t n = 0; n < all->count; n++)
+			positions[count++] = m->position[all->at[n]];
+	}
+	qsort(positions, count, sizeof(*positions), compare_items);
+	out->count = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (!i || positions[i] != positions[kept])
+			vec_push(out, m->lint->calls.order[positions[kept = i]]);
+	free(positions);
+}
+
+static void judge_set(struct method *m, const struct set *set)
+{
+	struct vec_u32 functions = {0}, found = {0};
+
+	for (uint32_t i = 0; i < set->views.count; i++)
+		m->view_of[set->views.at[i].region] = i + 1;
+	functions_of(m, set, &functions);
+	for (uint32_t n = 0; n < functions.count; n++) {
+		bool below = false;
+
+		for (uint32_t k = 0; k < found.count && !below; k++)
+			below = callgraph_below(m->lint, functions.at[n], found.at[k]);
+		if (!below && judge(m, functions.at[n], set))
+			vec_push(&found, functions.at[n]);
+	}
+	for (uint32_t i = 0; i < set->views.count; i++)
+		m->view_of[set->views.at[i].region] = 0;
+	vec_free(&functions);
+	vec_free(&found);
+}
+
 void method_judge(struct lint *lint, struct verdicts *verdicts)
 {
-	VEC(const char *) sets = {0};
-	struct vec_u32 found = {0};
+	struct method m = {.lint = lint, .verdicts = verdicts};
 
-	for (uint32_t i = 1; i < lint->accesses.variables.count; i++) {
-		const struct variable *v = &lint->accesses.variables.at[i];
-		bool known = !v->shared;
-
-		for (uint32_t n = 0; n < sets.count && !known; n++)
-			known = !strcmp(sets.at[n], v->set);
-		if (!known)
-			vec_push(&sets, v->set);
-	}
-	for (uint32_t s = 0; s < sets.count; s++) {
-		found.count = 0;
-		for (uint32_t n = 0; n < lint->calls.order_count; n++) {
-			uint32_t f = lint->calls.order[n];
-			bool below = false;
-
-			if (!lint->threads.reach[f] || !lint->views->scopes[f].count)
-				continue;
-			for (uint32_t k = 0; k < found.count && !below; k++)
-				below = callgraph_below(lint, f, found.at[k]);
-			if (!below && judge(lint, verdicts, f, sets.at[s]))
-				vec_push(&found, f);
-		}
-	}
-	vec_free(&sets);
-	vec_free(&found);
+	find_sets(&m);
+	for (uint32_t r = 1; r < lint->regions.regions.count; r++)
+		if (!always_nested(lint, r))
+			add_views(&m, r);
+	find_functions(&m);
+	m.view_of = mem_zalloc(lint->regions.regions.count + 1, sizeof(*m.view_of));
+	for (uint32_t s = 0; s < m.sets.count; s++)
+		judge_set(&m, &m.sets.at[s]);
+	for (uint32_t s = 0; s < m.sets.count; s++)
+		vec_free(&m.sets.at[s].views);
+	for (uint32_t r = 0; r < lint->regions.regions.count; r++)
+		vec_free(&m.functions[r]);
+	for (uint32_t f = 0; f < lint->program.functions_count; f++)
+		vec_free(&m.points[f]);
+	vec_free(&m.sets);
+	vec_free(&m.items);
+	free(m.functions);
+	free(m.points);
+	free(m.position);
+	free(m.set_of);
+	free(m.view_of);
 }

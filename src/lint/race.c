@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
 #include "lint/verdict.h"
@@ -50,45 +51,117 @@ static bool any_reads(const struct lint *lint, uint32_t region, uint32_t x)
 	return false;
 }
 
-/* Regions of other threads that have both variables on one way. */
-static uint32_t find_others(struct lint *lint, const struct verdict *v, uint32_t x, uint32_t y, bool write,
-			    struct verdict_other *others)
-{
-	const struct views *views = lint->views;
-	struct lockset held = pair_held(lint, v->function, v->first_via, v->second_via, v->again);
-	uint32_t places = write ? views->writers[x].count : views->readers[x].count, count = 0;
+/* Where a region handles two variables on one way. */
+struct both {
+	uint32_t a, b; /* accesses */
+	bool pure;     /* and does nothing else */
+};
 
+/* All such places of two variables. */
+struct meeting {
+	VEC(struct both) at;
+};
+
+struct race {
+	struct lint *lint;
+	struct verdicts *verdicts;
+	struct answers answers;
+	struct map known; /* two variables and a kind -> number of their meeting + 1 */
+	VEC(struct meeting) meetings;
+};
+
+static void add_both(struct meeting *m, struct map *seen, struct both new)
+{
+	uint64_t key = (uint64_t)new.a << 32 | new.b;
+	uint32_t known = map_get(seen, key);
+
+	if (known) {
+		m->at.at[known - 1].pure |= new.pure;
+		return;
+	}
+	vec_push(&m->at, new);
+	map_set(seen, key, m->at.count);
+}
+
+static const struct meeting *meeting_of(struct race *race, uint32_t x, uint32_t y, bool write)
+{
+	const struct views *views = race->lint->views;
+	uint64_t key = (uint64_t)x << 33 | (uint64_t)y << 1 | write;
+	uint32_t places = write ? views->writers[x].count : views->readers[x].count;
+	uint32_t known = map_get(&race->known, key);
+	struct meeting found = {.at.count = 0};
+	struct map seen = {0};
+
+	if (known)
+		return &race->meetings.at[known - 1];
 	for (uint32_t i = 0; i < places; i++) {
 		struct view_place place = write ? views->writers[x].at[i] : views->readers[x].at[i];
 		const struct view *view = &views->regions[place.region].at.at[place.view];
-		uint32_t a, b;
+		struct both new;
 
 		if (write ? !view_writes(view, y) : !view_reads(view, y))
 			continue;
-		a = view_access(lint, place.region, x, write);
-		b = view_access(lint, place.region, y, write);
-		if (!a || !b)
-			continue;
+		new.a = view_access(race->lint, place.region, x, write);
+		new.b = view_access(race->lint, place.region, y, write);
+		new.pure = is_pure(view, write);
+		if (new.a && new.b)
+			add_both(&found, &seen, new);
+	}
+	map_release(&seen);
+	vec_push(&race->meetings, found);
+	map_set(&race->known, key, race->meetings.count);
+	return &race->meetings.at[race->meetings.count - 1];
+}
+
+/* The same function in another thread tells most, then one that does nothing else. */
+enum { RANK_BEST = 3 };
+
+static void look_for_others(struct race *race, const struct verdict *v, struct answer *answer, bool write)
+{
+	const struct meeting *m = meeting_of(race, answer->x, answer->y, write);
+	const struct lint *lint = race->lint;
+
+	for (uint32_t i = 0; i < m->at.count; i++) {
+		const struct both *both = &m->at.at[i];
+		const struct access *a = &lint->accesses.at.at[both->a], *b = &lint->accesses.at.at[both->b];
+
 		for (uint32_t t = 0; t < lint->threads.count; t++) {
 			uint32_t by;
 
 			if (!(lint->threads.reach[v->function] >> t & 1))
 				continue;
-			by = context_interferes(lint, &lint->accesses.at.at[a], t, v->second_via, &held);
-			if (!by ||
-			    !context_interferes(lint, &lint->accesses.at.at[b], t, v->first_via, &held))
+			by = context_interferes(lint, a, t, v->second_via, &answer->held);
+			if (!by || !context_interferes(lint, b, t, v->first_via, &answer->held))
 				continue;
-			count = verdict_add_other(
-				lint, others, count,
-				(struct verdict_other){
-					a, b, t, by - 1,
-					/* The same function in another thread tells most, then one
-					 * that does nothing else. */
-					2 * pair_in_scope(lint, lint->accesses.at.at[a].inst, v->function) +
-						is_pure(view, write)});
+			int rank = 2 * pair_in_scope(lint, a->inst, v->function) + both->pure;
+
+			answer->count =
+				verdict_add_other(lint, answer->others, answer->count,
+						  (struct verdict_other){both->a, both->b, t, by - 1, rank});
+			if (rank == RANK_BEST && VERDICT_OTHERS == 1)
+				return;
 		}
 	}
-	return count;
+}
+
+/* Regions of other threads that have both variables on one way. */
+static const struct answer *find_others(struct race *race, const struct verdict *v, uint32_t x, uint32_t y,
+					bool write)
+{
+	bool is_new;
+	struct answer *answer = answer_to(race->lint, &race->answers,
+					  (struct answer_question){.function = v->function,
+								   .first_via = v->first_via,
+								   .second_via = v->second_via,
+								   .left = v->again,
+								   .x = x,
+								   .y = y,
+								   .kind = write},
+					  &is_new);
+
+	if (is_new)
+		look_for_others(race, v, answer, write);
+	return answer;
 }
 
 static bool same_set(const struct lint *lint, uint32_t x, uint32_t y)
@@ -100,8 +173,10 @@ static bool same_set(const struct lint *lint, uint32_t x, uint32_t y)
 
 /* ---- reads ---- */
 
-static void judge_reads(struct lint *lint, struct verdicts *verdicts)
+static void judge_reads(struct race *race)
 {
+	struct lint *lint = race->lint;
+
 	for (uint32_t i = 0; i < lint->flows->joints.count; i++) {
 		const struct flow_joint *j = &lint->flows->joints.at[i];
 		uint32_t x = lint->accesses.at.at[j->a.access].variable;
@@ -113,8 +188,7 @@ static void judge_reads(struct lint *lint, struct verdicts *verdicts)
 				    .first_via = j->a.via,
 				    .second_via = j->b.via,
 				    .data = j->data};
-		struct verdict_other others[VERDICT_OTHERS];
-		uint32_t count;
+		const struct answer *others;
 
 		v.first_region = j->a.region ? j->a.region : flow_region(lint, j->a.via);
 		v.second_region = j->b.region ? j->b.region : flow_region(lint, j->b.via);
@@ -123,7 +197,7 @@ static void judge_reads(struct lint *lint, struct verdicts *verdicts)
 			continue;
 		if (!view_with(lint, v.first_region, x, y, false) ||
 		    !view_with(lint, v.second_region, y, x, false) ||
-		    !(count = find_others(lint, &v, x, y, true, others)))
+		    !(others = find_others(race, &v, x, y, true))->count)
 			continue;
 		v.confidence = j->data ? 0.75 : 0.45;
 		if (!same_set(lint, x, y))
@@ -135,8 +209,8 @@ static void judge_reads(struct lint *lint, struct verdicts *verdicts)
 		/* On another way it does read both. */
 		if (any_reads(lint, v.first_region, y) || any_reads(lint, v.second_region, x))
 			v.confidence -= 0.15;
-		verdicts->count[VERDICT_READS]++;
-		verdict_add(verdicts, &v, others, count);
+		race->verdicts->count[VERDICT_READS]++;
+		verdict_add(race->verdicts, &v, others->others, others->count);
 	}
 }
 
@@ -277,27 +351,29 @@ static const struct candidates *candidates_of(struct lint *lint, struct pairs *p
 }
 
 /* The surest pair of variables for which there is another thread that reads both. */
-static void judge_pair(struct lint *lint, struct verdicts *verdicts, struct pairs *pairs, struct verdict v)
+static void judge_pair(struct race *race, struct pairs *pairs, struct verdict v)
 {
+	struct lint *lint = race->lint;
 	const struct candidates *all = candidates_of(lint, pairs, v.first_region, v.second_region);
-	struct verdict_other others[VERDICT_OTHERS];
+	const struct answer *others;
 
 	for (uint32_t i = 0; i < all->count; i++) {
-		uint32_t x = all->at[i].x, y = all->at[i].y, count;
+		uint32_t x = all->at[i].x, y = all->at[i].y;
 
 		v.confidence = weigh_writes(lint, &v, x, y, all->at[i].overlapping);
 		v.first = view_access(lint, v.first_region, x, true);
 		v.second = view_access(lint, v.second_region, y, true);
-		if (!v.first || !v.second || !(count = find_others(lint, &v, x, y, false, others)))
+		if (!v.first || !v.second || !(others = find_others(race, &v, x, y, false))->count)
 			continue;
-		verdicts->count[VERDICT_WRITES]++;
-		verdict_add(verdicts, &v, others, count);
+		race->verdicts->count[VERDICT_WRITES]++;
+		verdict_add(race->verdicts, &v, others->others, others->count);
 		return;
 	}
 }
 
-static void judge_writes(struct lint *lint, struct verdicts *verdicts)
+static void judge_writes(struct race *race)
 {
+	struct lint *lint = race->lint;
 	struct occurrence all[MOST_REGIONS];
 	struct pairs pairs = {.at.count = 0};
 
@@ -323,7 +399,7 @@ static void judge_writes(struct lint *lint, struct verdicts *verdicts)
 				    !candidates_of(lint, &pairs, all[i].region, all[k].region)->count ||
 				    !pair_reaches(lint, all[i].inst, all[k].inst))
 					continue;
-				judge_pair(lint, verdicts, &pairs, v);
+				judge_pair(race, &pairs, v);
 			}
 	}
 	map_release(&pairs.known);
@@ -332,6 +408,13 @@ static void judge_writes(struct lint *lint, struct verdicts *verdicts)
 
 void race_judge(struct lint *lint, struct verdicts *verdicts)
 {
-	judge_reads(lint, verdicts);
-	judge_writes(lint, verdicts);
+	struct race race = {.lint = lint, .verdicts = verdicts};
+
+	judge_reads(&race);
+	judge_writes(&race);
+	answer_release(&race.answers);
+	for (uint32_t i = 0; i < race.meetings.count; i++)
+		vec_free(&race.meetings.at[i].at);
+	vec_free(&race.meetings);
+	map_release(&race.known);
 }

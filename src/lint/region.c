@@ -273,13 +273,55 @@ static int success_edge(const struct program *p, uint32_t condition, uint32_t ca
 
 /* ---- one function ---- */
 
+/* Where a pointer may lead to more functions than this, most of them are not called there. */
+enum { FEW_TARGETS = 4 };
+
+static bool breaks(const struct lint *lint, uint32_t function, uint32_t lock)
+{
+	const struct lock_state *s = &lint->regions.states.at[lint->regions.breaks[function]];
+
+	for (uint32_t i = 0; i < s->given_up_count; i++)
+		if (s->given_up[i] == lock)
+			return true;
+	return false;
+}
+
+/*
+ * Locks of the caller that a call gives up for a while; how many. A call through
+ * a pointer that may lead to many functions does so only if all of them do: else
+ * one that runs an event loop ends the region of whoever calls any function of
+ * its type.
+ */
+static uint32_t broken_by(const struct lint *lint, uint32_t inst, uint32_t *locks)
+{
+	uint32_t count, found = 0;
+	const struct call_edge *edges = callgraph_at(&lint->calls, inst, &count);
+	bool any = lint->program.insts[inst].callee || count <= FEW_TARGETS;
+
+	for (uint32_t e = 0; e < (any ? count : count ? 1 : 0); e++) {
+		const struct lock_state *s = &lint->regions.states.at[lint->regions.breaks[edges[e].callee]];
+
+		for (uint32_t i = 0; i < s->given_up_count && found < STATE_LOCKS; i++) {
+			uint32_t others = e + 1;
+			bool known = false;
+
+			for (uint32_t k = 0; k < found; k++)
+				known |= locks[k] == s->given_up[i];
+			while (!any && others < count && breaks(lint, edges[others].callee, s->given_up[i]))
+				others++;
+			if (!known && (any || others == count))
+				locks[found++] = s->given_up[i];
+		}
+	}
+	return found;
+}
+
 static void step(struct lint *lint, struct lock_state *s, uint32_t inst)
 {
 	const struct program *p = &lint->program;
 	const struct program_inst *i = &p->insts[inst];
 	const struct known *known = pointsto_known(&lint->pt, i);
-	const struct call_edge *edges;
-	uint32_t count, lock;
+	uint32_t locks[STATE_LOCKS], count, lock;
 
 	if (i->op != PROGRAM_CALL)
 		return;
@@ -318,16 +360,9 @@ static void step(struct lint *lint, struct lock_state *s, uint32_t inst)
 		}
 		return;
 	}
-	edges = callgraph_at(&lint->calls, inst, &count);
-	for (uint32_t e = 0; e < count; e++) {
-		const struct lock_state *broken =
-			&lint->regions.states.at[lint->regions.breaks[edges[e].callee]];
-		uint32_t locks[STATE_LOCKS], n = broken->given_up_count;
-
-		memcpy(locks, broken->given_up, sizeof(locks));
-		for (uint32_t k = 0; k < n; k++)
-			begin_again(lint, s, locks[k], inst);
-	}
+	count = broken_by(lint, inst, locks);
+	for (uint32_t k = 0; k < count; k++)
+		begin_again(lint, s, locks[k], inst);
 }
 
 /* Locks that were tried, and are held along this edge. */
@@ -364,15 +399,13 @@ static bool has_locks(struct lint *lint, uint32_t f, struct vec_u32 *tries)
 
 		for (uint32_t i = block->inst; i < block->inst + block->inst_count; i++) {
 			const struct known *known = pointsto_known(&lint->pt, &p->insts[i]);
-			uint32_t count;
-			const struct call_edge *edges = callgraph_at(&lint->calls, i, &count);
+			uint32_t locks[STATE_LOCKS];
 
 			if (known && known->kind >= KNOWN_LOCK && known->kind <= KNOWN_WAIT_CXX)
 				any = true;
 			if (known && (known->kind == KNOWN_TRY || known->kind == KNOWN_TRY_SHARED))
 				vec_push(tries, i);
-			for (uint32_t e = 0; e < count; e++)
-				any |= lint->regions.breaks[edges[e].callee] != 0;
+			any = any || broken_by(lint, i, locks);
 		}
 	}
 	return any;

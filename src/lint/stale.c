@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
 #include "lint/verdict.h"
@@ -101,35 +102,53 @@ static bool region_reads(const struct lint *lint, uint32_t region, uint32_t vari
 	return false;
 }
 
-/* Writes that make the value stale, one per function and the likeliest first; one by the same function in
- * another thread tells most. */
-static uint32_t find_writers(const struct lint *lint, const struct flow_edge *e, struct verdict_other *others)
+/* The highest rank that a writer can have: nobody need look for a better one. */
+enum { RANK_BEST = 3 };
+
+static void look_for_writers(const struct lint *lint, const struct flow_edge *e, struct answer *a)
 {
-	const struct access *read = &lint->accesses.at.at[e->from.access];
-	const struct variable *x = &lint->accesses.variables.at[read->variable];
-	struct lockset held = pair_held(lint, e->function, e->from.via, e->to.via, e->around);
-	uint32_t count = 0;
+	const struct variable *x = &lint->accesses.variables.at[a->x];
 
 	for (uint32_t t = 0; t < lint->threads.count; t++) {
 		if (!(lint->threads.reach[e->function] >> t & 1))
 			continue;
 		for (uint32_t i = 0; i < x->writes.count; i++) {
 			const struct access *w = &lint->accesses.at.at[x->writes.at[i]];
-			uint32_t by = context_interferes(lint, w, t, e->to.via, &held);
+			uint32_t by = context_interferes(lint, w, t, e->to.via, &a->held);
 
-			if (!by || !context_interferes(lint, w, t, e->from.via, &held))
+			if (!by || !context_interferes(lint, w, t, e->from.via, &a->held))
 				continue;
-			count = verdict_add_other(
-				lint, others, count,
+			int rank = 2 * pair_in_scope(lint, w->inst, e->function) +
+				   (region_state(lint, w->inst)->held_count != 0);
+
+			a->count = verdict_add_other(
+				lint, a->others, a->count,
 				(struct verdict_other){
-					.access = x->writes.at[i],
-					.thread = t,
-					.by = by - 1,
-					.rank = 2 * pair_in_scope(lint, w->inst, e->function) +
-						(region_state(lint, w->inst)->held_count != 0)});
+					.access = x->writes.at[i], .thread = t, .by = by - 1, .rank = rank});
+			if (rank == RANK_BEST && VERDICT_OTHERS == 1)
+				return;
 		}
 	}
-	return count;
+}
+
+/* Writes that make the value stale, one per function and the likeliest first; one by the same function in
+ * another thread tells most. */
+static const struct answer *find_writers(const struct lint *lint, struct answers *answers,
+					 const struct flow_edge *e)
+{
+	bool is_new;
+	struct answer *answer =
+		answer_to(lint, answers,
+			  (struct answer_question){.function = e->function,
+						   .first_via = e->from.via,
+						   .second_via = e->to.via,
+						   .left = e->around,
+						   .x = lint->accesses.at.at[e->from.access].variable},
+			  &is_new);
+
+	if (is_new)
+		look_for_writers(lint, e, answer);
+	return answer;
 }
 
 /* Was the value, or another that was read with it, looked at again before the use? */
@@ -205,6 +224,7 @@ static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict
 void stale_judge(struct lint *lint, struct verdicts *verdicts)
 {
 	const struct flows *f = lint->flows;
+	struct answers answers = {.at.count = 0};
 
 	for (uint32_t i = 0; i < f->edges.count; i++) {
 		const struct flow_edge *e = &f->edges.at[i];
@@ -219,13 +239,13 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 
 		v.first_region = e->from.region ? e->from.region : flow_region(lint, e->from.via);
 		v.second_region = e->to.region ? e->to.region : flow_region(lint, e->to.via);
-		struct verdict_other others[VERDICT_OTHERS];
-		uint32_t count = find_writers(lint, e, others);
+		const struct answer *writers = find_writers(lint, &answers, e);
 
-		if (!count)
+		if (!writers->count)
 			continue;
 		v.confidence = weigh(lint, e, &v);
 		verdicts->count[VERDICT_STALE]++;
-		verdict_add(verdicts, &v, others, count);
+		verdict_add(verdicts, &v, writers->others, writers->count);
 	}
+	answer_release(&answers);
 }

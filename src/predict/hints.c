@@ -16,6 +16,7 @@ enum { RANGE_MAX = 1 << 16 };
 struct work {
 	struct map granules;
 	uint8_t *seen, *matters; /* by site */
+	uint8_t *ruled_out;      /* by site: is about something else; NULL: nothing is */
 	uint64_t sites;
 	uint64_t *weights; /* by thread */
 };
@@ -74,7 +75,7 @@ static void second_look(struct work *w, const struct trace_event *e)
 	if (!is_access(e) || !e->site || e->site >= w->sites)
 		return;
 	w->seen[e->site] = 1;
-	if (is_shared(w, e)) {
+	if (!(w->ruled_out && w->ruled_out[e->site]) && is_shared(w, e)) {
 		w->matters[e->site] = 1;
 		w->weights[e->thread]++;
 	}
@@ -115,6 +116,11 @@ static void write_text(struct hints *h, const struct work *w, const struct trace
 
 int hints_make(struct hints *h, struct trace *trace, struct err *err)
 {
+	return hints_make_about(h, trace, NULL, NULL, err);
+}
+
+int hints_make_about(struct hints *h, struct trace *trace, hints_about *about, void *user, struct err *err)
+{
 	struct work w = {.sites = 1};
 	int got;
 
@@ -124,6 +130,11 @@ int hints_make(struct hints *h, struct trace *trace, struct err *err)
 			w.sites = trace->modules[i].first_site + trace->modules[i].sites;
 	w.seen = mem_zalloc(w.sites, 1);
 	w.matters = mem_zalloc(w.sites, 1);
+	if (about) {
+		w.ruled_out = mem_zalloc(w.sites, 1);
+		for (uint64_t i = 1; i < w.sites; i++)
+			w.ruled_out[i] = !about(user, (uint32_t)i);
+	}
 	w.weights = mem_zalloc(trace->thread_count ? trace->thread_count : 1, sizeof *w.weights);
 	got = each_event(&w, trace, first_look, err);
 	if (got >= 0)
@@ -140,6 +151,7 @@ int hints_make(struct hints *h, struct trace *trace, struct err *err)
 	map_release(&w.granules);
 	free(w.seen);
 	free(w.matters);
+	free(w.ruled_out);
 	free(w.weights);
 	return got < 0 ? -1 : 0;
 }

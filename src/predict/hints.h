@@ -19,6 +19,11 @@ struct hints {
 
 /* -1 with err set if the trace is damaged. Release it after success. */
 int hints_make(struct hints *hints, struct trace *trace, struct err *err);
+/* The same, if one thing alone is looked for: of the places that the run came to only those matter that this
+ * says are about it. */
+typedef bool hints_about(void *user, uint32_t site);
+int hints_make_about(struct hints *hints, struct trace *trace, hints_about *about, void *user,
+		     struct err *err);
 void hints_release(struct hints *hints);
 
 #endif
