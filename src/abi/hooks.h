@@ -101,6 +101,7 @@ enum atomsan_function_flag {
 	ATOMSAN_FN_ARGUMENT = 1024, /* no function: another parameter of one, of the receiver's type */
 	ATOMSAN_FN_LOOP = 256,      /* no function: iterations of a loop in one, whose line this is */
 	ATOMSAN_FN_WALK = 512,      /* a loop whose end and whose accesses depend on the same variable */
+	ATOMSAN_FN_START = 2048,    /* given to pthread_create or thrd_create in its translation unit */
 };
 
 #define ATOMSAN_NO_RECEIVER 0xffff

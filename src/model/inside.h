@@ -46,7 +46,7 @@ struct routine {
 	bool seen_through; /* getter, setter, or no unit by the user's word */
 	bool declared, waits, unitfor;
 	bool synchronises; /* loop: a lock was taken inside an iteration */
-	bool starts;       /* a thread began with it, so it is no unit wherever it is called */
+	bool starts;       /* threads begin with it, so it is no unit wherever it is called */
 	uint16_t receiver_type;
 	uint16_t merged; /* group that the user put the receiver's type in */
 	uint32_t file;

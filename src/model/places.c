@@ -238,6 +238,7 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	routine->is_main = !routine->loop && function.name && !strcmp(function.name, "main");
 	routine->seen_through = function.flags & (ATOMSAN_FN_ACCESSOR | ATOMSAN_FN_ARGUMENT);
 	routine->argument = function.flags & ATOMSAN_FN_ARGUMENT;
+	routine->starts = function.flags & ATOMSAN_FN_START;
 	routine->receiver_type = type_number(model, function.receiver_type);
 	routine->file = number(&model->files, function.file);
 	if (spec && routine->receiver_type)

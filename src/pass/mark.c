@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Marks where functions begin and end, as calls that the optimiser carries
- * along when it inlines: they touch no memory that the program can see, so
- * loads and stores still move across them. The late pass turns them into code.
+ * along when it inlines. The late pass turns them into code. To the optimiser
+ * they read and write what other threads could see, and nothing else: an access
+ * of an inlined function stays within its unit of work, while what is private to
+ * the thread moves across. Marks of iterations touch nothing that the program
+ * can see: a loop that synchronises has calls which hold its accesses in place.
  *
  * A frame that is left by an exception or by longjmp never meets its exit
  * mark; where control comes back (a landing pad, a second return of setjmp) a
@@ -28,6 +31,15 @@ static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
 	return LLVMFunctionType(none, &pointer, 1, false);
 }
 
+/* Reading and writing in LLVM's encoding of memory(...), two bits for each kind of location. */
+enum { MEMORY_INACCESSIBLE = 3 << 2, MEMORY_OTHER = 3 << 6 };
+
+/* Must accesses of the function stay on their side of the mark? */
+static bool holds(const char *name)
+{
+	return !strcmp(name, MARK_ENTER) || !strcmp(name, MARK_EXIT);
+}
+
 static LLVMValueRef declare(LLVMModuleRef module, const char *name)
 {
 	LLVMTypeRef type = type_of(LLVMGetModuleContext(module), name);
@@ -39,9 +51,9 @@ static LLVMValueRef declare(LLVMModuleRef module, const char *name)
 	util_add_attribute(function, "nounwind");
 	util_add_attribute(function, "willreturn");
 	util_add_attribute(function, "nocallback");
-	/* memory(inaccessiblemem: readwrite): two bits per location, inaccessible is the second. */
-	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-				util_attribute(module, "memory", 3u << 2));
+	LLVMAddAttributeAtIndex(
+		function, LLVMAttributeFunctionIndex,
+		util_attribute(module, "memory", MEMORY_INACCESSIBLE | (holds(name) ? MEMORY_OTHER : 0)));
 	/* Frames and receivers are only noted down. */
 	for (unsigned i = 0; i < LLVMCountParams(function); i++)
 		if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(function, i))) == LLVMPointerTypeKind)
@@ -184,6 +196,36 @@ static bool wanted(LLVMValueRef function, const struct content *content)
 	return false;
 }
 
+/* The parameter of a function that begins a thread which is the function to begin with; -1: it begins none.
+ */
+static int start_parameter(LLVMValueRef call)
+{
+	LLVMValueRef callee = util_callee(call);
+	const char *name;
+	size_t length;
+
+	if (!callee)
+		return -1;
+	name = LLVMGetValueName2(callee, &length);
+	return !strcmp(name, "pthread_create") ? 2 : !strcmp(name, "thrd_create") ? 1 : -1;
+}
+
+static bool begins_threads(LLVMValueRef function)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+		int at;
+
+		if (!LLVMIsACallInst(user) && !LLVMIsAInvokeInst(user))
+			continue;
+		at = start_parameter(user);
+		if (at >= 0 && LLVMGetNumArgOperands(user) > (unsigned)at &&
+		    LLVMGetOperand(user, (unsigned)at) == function)
+			return true;
+	}
+	return false;
+}
+
 static bool is_coroutine(LLVMValueRef function)
 {
 	unsigned kind = LLVMGetEnumAttributeKindForName("presplitcoroutine", 17);
@@ -231,7 +273,9 @@ void mark_function(LLVMValueRef function)
 							  subprogram, NULL));
 	loops = iterations_plan(function);
 	arguments[0] = sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
-				      accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0, asm_blocks);
+				      (accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0) |
+					      (begins_threads(function) ? ATOMSAN_FN_START : 0),
+				      asm_blocks);
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
 	innermost = frame = mark_build(builder, module, MARK_ENTER, arguments);
