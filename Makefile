@@ -23,10 +23,9 @@ demo: all
 test: all
 	@scripts/test $(BUILD)
 
+# QUICK=1: a tenth of the work, kept out of docs. LONG=1: the long run, too.
 bench: all
-	@bench/run $(BUILD)
-	@bench/throughput $(BUILD)
-	@bench/schedule $(BUILD)
+	@bench/all $(if $(QUICK),--quick --output=$(BUILD)/bench/results,--output=docs/results) $(if $(LONG),--long) $(BUILD)
 
 tables: all
 	@scripts/tables $(BUILD)

@@ -16,7 +16,8 @@ struct replay {
 	struct schedule *schedule;
 	const char *path;
 	uint64_t times;
-	int json, gdb, force, quiet;
+	int json, gdb, force, any_build, quiet;
+	bool other_build; /* the program is not the build that the schedule was made for */
 	/* what came of it */
 	uint64_t runs, failed, lost, alike;
 	uint64_t first_hash;
@@ -43,18 +44,24 @@ static char **argv_of(const struct schedule *s)
 	return argv;
 }
 
-static int check_program(const struct replay *r, struct err *err)
+/*
+ * A build-id changes with the folder that a program was compiled in and with the runtime in it, while the
+ * events that a schedule counts do not. So another build may well do; whether it does, the run itself tells:
+ * either each step finds its thread and its number of events, or the schedule was not followed.
+ */
+static int check_program(struct replay *r, struct err *err)
 {
 	const struct schedule *s = r->schedule;
 	uint32_t count = 0;
 	bool same = true;
 
+	r->other_build = s->build_id && r->target.build_id && strcmp(s->build_id, r->target.build_id);
 	if (r->force)
 		return 0;
-	if (s->build_id && r->target.build_id && strcmp(s->build_id, r->target.build_id))
+	if (r->other_build && !r->any_build)
 		return err_set(err,
 			       "%s: was made for another build of the program (build-id %.40s, not %.40s); "
-			       "explore again, or use --force",
+			       "explore again, or use --any-build",
 			       r->path, s->build_id, r->target.build_id);
 	while (r->target.argv[1 + count])
 		count++;
@@ -155,12 +162,14 @@ static int replay_all(struct replay *r)
 		}
 	if (r->json)
 		printf("],\"counts\":{\"runs\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"not_followed\":%" PRIu64
-		       ",\"same_interleaving\":%" PRIu64 "}}\n",
-		       r->runs, r->failed, r->lost, r->alike);
+		       ",\"same_interleaving\":%" PRIu64 "},\"same_build\":%s}\n",
+		       r->runs, r->failed, r->lost, r->alike, r->other_build ? "false" : "true");
 	else if (r->times > 1)
 		printf("%" PRIu64 " runs: %" PRIu64 " failed, %" PRIu64
 		       " did not follow the schedule, %" PRIu64 " with the interleaving of the first\n",
 		       r->runs, r->failed, r->lost, r->alike);
+	if (!r->json && r->other_build && r->failed < r->runs)
+		puts("The schedule was made for another build of the program, so this says little.");
 	if (fflush(stdout) || ferror(stdout))
 		return cli_failf(&verb_replay, "cannot write the output: %s", strerror(errno));
 	return r->failed ? CLI_FINDINGS : r->lost ? CLI_FAILED : CLI_OK;
@@ -218,8 +227,8 @@ static int run(int argc, char **argv)
 	const char *times = NULL;
 	const struct cli_option options[] = {{"--json", NULL, &r.json},   {"--gdb", NULL, &r.gdb},
 					     {"--times", &times, NULL},   {"--force", NULL, &r.force},
-					     {"--quiet", NULL, &r.quiet}, TARGET_OPTIONS(r.target),
-					     {NULL, NULL, NULL}};
+					     {"--quiet", NULL, &r.quiet}, {"--any-build", NULL, &r.any_build},
+					     TARGET_OPTIONS(r.target),    {NULL, NULL, NULL}};
 	int first = cli_options(&verb_replay, argc, argv, options), next, status;
 	char *path, *end;
 
@@ -252,6 +261,7 @@ const struct verb verb_replay = {
 	.help = "  --times=N              run it N times\n"
 		"  --gdb                  under gdb, stopped where the schedule ends\n"
 		"  --quiet                do not show what the program prints\n"
+		"  --any-build            also if the schedule is for another build\n"
 		"  --force                also if the schedule is for another build or other arguments\n"
 		"  --json                 one JSON document instead of text\n" TARGET_HELP "\n"
 		"SCHEDULE is a file, or the id of a finding (F-...) whose schedule 'atomsan explore' has\n"

@@ -247,6 +247,25 @@ def test_refused():
     expect(forced.returncode in (0, 1, 66) and forced.stdout, forced)
 
 
+def test_any_build():
+    """The same sources, compiled again under another name and in another folder, fail by the same schedule."""
+    program = build("lost.c")
+    path = explore(program, "--seed=1", "--budget=50", "--stop-at-first")["findings"][0]["schedule"]
+    first = replay(path, program, "--times=3")
+    pathlib.Path("elsewhere").mkdir()
+    shutil.copy(SOURCES / "lost.c", "elsewhere/lost.c")
+    done = run(ATOMSAN, "cc", "-g", "-O1", "-pthread", "elsewhere/lost.c", "-o", "elsewhere/lost")
+    expect(done.returncode == 0, done)
+    again = replay(path, "elsewhere/lost", "--times=3", "--any-build")
+    expect(first["same_build"] and not again["same_build"], first, again)
+    for result in (first, again):
+        expect(result["counts"]["failed"] == 3 and not result["counts"]["not_followed"], result)
+    expect([run["switches"] for run in again["runs"]] == [run["switches"] for run in first["runs"]], first, again)
+    # Other arguments are another matter.
+    done = run(ATOMSAN, "replay", "--any-build", path, "--", "elsewhere/lost", "x")
+    expect(done.returncode == 1 and "other arguments" in done.stderr, done)
+
+
 def alive(name):
     found = []
     for path in glob.glob("/proc/[0-9]*/exe"):

@@ -4,24 +4,25 @@
  *
  * Exit status 1 if the checksum is not that of the whole image.
  *
- * usage: raytracer [THREADS]
+ * usage: raytracer [THREADS [HEIGHT]]
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEIGHT = 60, WIDTH = 20 };
+enum { WIDTH = 20 };
 
 struct scene {
 	int from, to; /* rows */
 };
 
+static int height = 60;
 static long checksum;
 static pthread_mutex_t checksum_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static long pixel(int x, int y)
 {
-	long dx = x - WIDTH / 2, dy = y - HEIGHT / 2;
+	long dx = x - WIDTH / 2, dy = y - height / 2;
 
 	return dx * dx + dy * dy < 64 ? 255 - dx * dx : (x * 31 + y * 17) % 64;
 }
@@ -54,14 +55,18 @@ int main(int argc, char **argv)
 	int count = argc > 1 ? atoi(argv[1]) : 10;
 	pthread_t *threads = calloc(count, sizeof(*threads));
 	struct scene *scenes = calloc(count, sizeof(*scenes));
-	struct scene whole = {.to = HEIGHT};
-	long expected = render(&whole);
+	struct scene whole = {.from = 0};
+	long expected;
 
+	if (argc > 2)
+		height = atoi(argv[2]);
+	whole.to = height;
+	expected = render(&whole);
 	if (!threads || !scenes)
 		return 2;
 	for (int i = 0; i < count; i++) {
-		scenes[i].from = i * HEIGHT / count;
-		scenes[i].to = (i + 1) * HEIGHT / count;
+		scenes[i].from = i * height / count;
+		scenes[i].to = (i + 1) * height / count;
 		if (pthread_create(&threads[i], NULL, runner, &scenes[i]))
 			return 2;
 	}

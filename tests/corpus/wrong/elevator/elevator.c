@@ -13,16 +13,17 @@
  * How it shows: exit status 1 if a lift comes to a floor that it claimed, and
  * finds nobody.
  *
- * usage: elevator
+ * usage: elevator [LIFTS FLOORS PEOPLE]
  */
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../../stage.h"
 
-enum { LIFTS = 2, FLOORS = 8, PEOPLE = 20 };
+enum { LIFTS_MAX = 8, FLOORS_MAX = 64 };
 
 struct floor {
 	pthread_mutex_t lock;
@@ -33,10 +34,11 @@ struct floor {
 struct building {
 	pthread_mutex_t lock;
 	int served;
-	struct floor floor[FLOORS];
+	struct floor floor[FLOORS_MAX];
 };
 
 static struct building building = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static int lifts = 2, floors = 8, people_in_all = 20;
 
 static void push_up(struct floor *f)
 {
@@ -76,11 +78,11 @@ static bool claim_up(struct floor *f)
 {
 	if (!check_up(f))
 		return false;
-	MEET(LIFTS);
+	MEET(2);
 	pthread_mutex_lock(&f->lock);
 	f->up_flag = true;
 	pthread_mutex_unlock(&f->lock);
-	MEET(LIFTS);
+	MEET(2);
 	return true;
 }
 
@@ -130,7 +132,7 @@ static bool all_served(struct building *b)
 	bool all;
 
 	pthread_mutex_lock(&b->lock);
-	all = b->served == PEOPLE;
+	all = b->served == people_in_all;
 	pthread_mutex_unlock(&b->lock);
 	return all;
 }
@@ -141,7 +143,7 @@ static void *lift(void *in_vain)
 
 	AWAIT(1);
 	while (!all_served(&building)) {
-		for (int i = 0; i < FLOORS; i++) {
+		for (int i = 0; i < floors; i++) {
 			if (claim_up(&building.floor[i]))
 				people = take_up(&building.floor[i]);
 			else if (claim_down(&building.floor[i]))
@@ -156,24 +158,31 @@ static void *lift(void *in_vain)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	pthread_t threads[LIFTS];
-	int in_vain[LIFTS] = {0}, sum = 0;
+	pthread_t threads[LIFTS_MAX];
+	int in_vain[LIFTS_MAX] = {0}, sum = 0;
 
-	for (int i = 0; i < FLOORS; i++)
+	if (argc == 4) {
+		lifts = atoi(argv[1]);
+		floors = atoi(argv[2]);
+		people_in_all = atoi(argv[3]);
+	}
+	if (lifts < 1 || lifts > LIFTS_MAX || floors < 1 || floors > FLOORS_MAX)
+		return 2;
+	for (int i = 0; i < floors; i++)
 		pthread_mutex_init(&building.floor[i].lock, NULL);
-	for (int i = 0; i < LIFTS; i++)
+	for (int i = 0; i < lifts; i++)
 		if (pthread_create(&threads[i], NULL, lift, &in_vain[i]))
 			return 2;
-	for (int i = 0; i < PEOPLE; i++) {
+	for (int i = 0; i < people_in_all; i++) {
 		if (i % 3)
-			push_up(&building.floor[i * 5 % FLOORS]);
+			push_up(&building.floor[i * 5 % floors]);
 		else
-			push_down(&building.floor[i * 5 % FLOORS]);
+			push_down(&building.floor[i * 5 % floors]);
 	}
 	PASS();
-	for (int i = 0; i < LIFTS; i++) {
+	for (int i = 0; i < lifts; i++) {
 		pthread_join(threads[i], NULL);
 		sum += in_vain[i];
 	}
