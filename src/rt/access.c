@@ -507,15 +507,22 @@ INLINE uint64_t length_to_say(uint64_t length, const struct atomsan_site *site)
 	return site->flags & ATOMSAN_SITE_RANGE ? length : 0;
 }
 
-EXPORT ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site)
-{
-	access_range(p, length, READS, site, length_to_say(length, site), POINT);
-}
-
-EXPORT ATOMSAN_HOOK __atomsan_write_range(const void *p, uint64_t length, const struct atomsan_site *site)
-{
-	access_range(p, length, WRITES, site, length_to_say(length, site), POINT);
-}
+/* Where races alone are looked for there is mostly nothing to do, and that is found out in two registers. */
+#define RANGE_HOOK(name, kinds)                                                                          \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+		__attribute__((noinline));                                                               \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+	{                                                                                                \
+		access_range(p, length, kinds, site, length_to_say(length, site), POINT);                \
+	}                                                                                                \
+                                                                                                         \
+	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)        \
+	{                                                                                                \
+		if (rt_watching != WATCH_RACE || watch_wanted() || rt_recording)                         \
+			name##_slow(p, length, site);                                                    \
+	}
+RANGE_HOOK(__atomsan_read_range, READS)
+RANGE_HOOK(__atomsan_write_range, WRITES)
 
 INLINE void access_lanes(const char *p, uint64_t lanes, uint64_t size, uint64_t kinds,
 			 const struct atomsan_site *site)

@@ -6,8 +6,6 @@
 
 #include <signal.h>
 
-/* How long a window is open that no noise asked for. The kernel adds some fifty of its own. */
-enum { WINDOW_MICROSECONDS = 30 };
 /* So many windows a thread opens by itself, more and more seldom, which is for programs that do not live
  * long; from then on the sampler says when. */
 enum { FIRST_WINDOWS = 32 };
@@ -309,7 +307,7 @@ void race_access(const void *p, uint64_t length, unsigned kinds, const struct at
 		.kinds = (uint8_t)kinds,
 		.marked = site->order != ATOMSAN_PLAIN || site->flags & ATOMSAN_SITE_VOLATILE,
 	};
-	struct watch_pause short_one = {WATCH_SLEEP, WINDOW_MICROSECONDS};
+	struct watch_pause short_one = {WATCH_SLEEP, (uint32_t)rt_options.race_window};
 
 	if (watchpoint_active)
 		run_into(&access);

@@ -17,7 +17,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-enum { THREADS = 4096, STACK = 32768, INTERVAL_NANOSECONDS = 400000 };
+enum { THREADS = 4096, STACK = 32768 };
 static struct atomsan_thread *members[THREADS];
 static uint32_t member_count; /* also a futex: the sampler sleeps while there are fewer than two */
 static uint32_t lock;
@@ -81,7 +81,8 @@ static void choose(uint64_t random)
 
 __attribute__((noreturn, used)) static void sampler_run(void)
 {
-	struct timespec interval = {0, INTERVAL_NANOSECONDS};
+	struct timespec interval = {(long)(rt_options.race_interval / 1000000),
+				    (long)(rt_options.race_interval % 1000000 * 1000)};
 	uint64_t random = rt_options.seed;
 
 	sys2(prctl, PR_SET_NAME, "atomsan");

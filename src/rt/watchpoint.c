@@ -4,16 +4,17 @@
 enum watchpoint_state { FREE, BUSY, OPEN, CLAIMED, TOLD, STATE_BITS = 3, STATE_MASK = 7 };
 
 uint64_t watchpoint_cells[WATCHPOINT_CELLS + 1];
-uint32_t watchpoint_active;
-static struct watchpoint table[WATCHPOINT_CELLS];
+uint64_t watchpoint_active, watchpoint_granules[WATCHPOINT_PLACES];
+static struct watchpoint table[WATCHPOINT_PLACES];
+static uint64_t taken; /* places, from before they are in use until after */
 
 void watchpoint_start(void)
 {
 	for (unsigned i = 0; i <= WATCHPOINT_CELLS; i++)
 		watchpoint_cells[i] = WATCHPOINT_CLEAR;
-	for (unsigned i = 0; i < WATCHPOINT_CELLS; i++)
+	for (unsigned i = 0; i < WATCHPOINT_PLACES; i++)
 		table[i].state = 0;
-	watchpoint_active = 0;
+	watchpoint_active = taken = 0;
 }
 
 /* The bytes of a granule that an access has. */
@@ -26,34 +27,67 @@ static uint32_t bytes_of(const struct watchpoint_access *access, uint64_t granul
 	return (0xffu >> (8 - (to - from))) << from;
 }
 
-static void show(uint64_t index, uint64_t value)
+static bool take_cell(uint64_t index)
 {
-	__atomic_store_n(&watchpoint_cells[index], value, __ATOMIC_RELAXED);
+	uint64_t clear = WATCHPOINT_CLEAR;
+
+	if (!__atomic_compare_exchange_n(&watchpoint_cells[index], &clear, 0, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return false;
 	/* An access of two granules that begins in the last cell. */
 	if (!index)
-		__atomic_store_n(&watchpoint_cells[WATCHPOINT_CELLS], value, __ATOMIC_RELAXED);
+		__atomic_store_n(&watchpoint_cells[WATCHPOINT_CELLS], 0, __ATOMIC_RELAXED);
+	return true;
+}
+
+static void give_cell_back(uint64_t index)
+{
+	if (!index)
+		__atomic_store_n(&watchpoint_cells[WATCHPOINT_CELLS], WATCHPOINT_CLEAR, __ATOMIC_RELAXED);
+	__atomic_store_n(&watchpoint_cells[index], WATCHPOINT_CLEAR, __ATOMIC_RELEASE);
+}
+
+/* A place, or NULL. */
+static struct watchpoint *take_place(void)
+{
+	uint64_t now = __atomic_load_n(&taken, __ATOMIC_RELAXED), place;
+
+	do {
+		if (!~now)
+			return NULL;
+		place = ~now & (now + 1);
+		/* Pairs with the release in watchpoint_free(). */
+	} while (!__atomic_compare_exchange_n(&taken, &now, now | place, true, __ATOMIC_ACQUIRE,
+					      __ATOMIC_RELAXED));
+	return &table[__builtin_ctzll(place)];
+}
+
+static uint64_t bit_of(const struct watchpoint *w)
+{
+	return 1ull << (w - table);
 }
 
 struct watchpoint *watchpoint_set(const struct watchpoint_access *access, uint64_t pick)
 {
 	uint64_t first = access->address >> 3, last = (access->address + access->length - 1) >> 3;
-	uint64_t granule = first + pick % (last - first + 1), index = granule % WATCHPOINT_CELLS;
-	struct watchpoint *w = &table[index];
-	uint64_t state = __atomic_load_n(&w->state, __ATOMIC_RELAXED);
+	uint64_t granule = first + pick % (last - first + 1), index = granule % WATCHPOINT_CELLS, number;
+	struct watchpoint *w;
 
-	/* Acquire pairs with the release of who freed it. */
-	if ((state & STATE_MASK) != FREE ||
-	    !__atomic_compare_exchange_n(&w->state, &state, state + (1 << STATE_BITS) + BUSY, false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (!take_cell(index))
 		return NULL;
-	state = (state & ~(uint64_t)STATE_MASK) + (1 << STATE_BITS);
-	w->granule = granule;
+	w = take_place();
+	if (!w) {
+		give_cell_back(index);
+		return NULL;
+	}
+	number = (w->state & ~(uint64_t)STATE_MASK) + (1 << STATE_BITS);
+	__atomic_store_n(&w->state, number + BUSY, __ATOMIC_RELAXED);
+	watchpoint_granules[w - table] = granule;
 	w->bytes = bytes_of(access, granule);
 	w->mine = *access;
 	/* Pairs with the acquire in watchpoint_claim(). */
-	__atomic_store_n(&w->state, state + OPEN, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&watchpoint_active, 1, __ATOMIC_RELAXED);
-	show(index, 0);
+	__atomic_store_n(&w->state, number + OPEN, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&watchpoint_active, bit_of(w), __ATOMIC_RELEASE);
 	return w;
 }
 
@@ -65,7 +99,8 @@ static bool conflicts(const struct watchpoint *w, const struct watchpoint_access
 
 static bool claim(struct watchpoint *w, const struct watchpoint_access *access, uint64_t first, uint64_t last)
 {
-	uint64_t state = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE), granule = w->granule;
+	uint64_t state = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
+	uint64_t granule = watchpoint_granules[w - table];
 
 	if ((state & STATE_MASK) != OPEN || granule < first || granule > last ||
 	    !(w->bytes & bytes_of(access, granule)) || !conflicts(w, access))
@@ -78,16 +113,15 @@ static bool claim(struct watchpoint *w, const struct watchpoint_access *access, 
 struct watchpoint *watchpoint_claim(const struct watchpoint_access *access)
 {
 	uint64_t first = access->address >> 3, last = (access->address + access->length - 1) >> 3;
-	uint64_t count = last - first < WATCHPOINT_CELLS ? last - first + 1 : WATCHPOINT_CELLS;
+	uint64_t places = __atomic_load_n(&watchpoint_active, __ATOMIC_ACQUIRE);
 
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t index = (first + i) % WATCHPOINT_CELLS;
+	for (; places; places &= places - 1) {
+		struct watchpoint *w = &table[__builtin_ctzll(places)];
 
-		if (__atomic_load_n(&watchpoint_cells[index], __ATOMIC_RELAXED) != WATCHPOINT_CLEAR &&
-		    claim(&table[index], access, first, last))
-			return &table[index];
+		if (claim(w, access, first, last))
+			return w;
 	}
-	return 0;
+	return NULL;
 }
 
 void watchpoint_tell(struct watchpoint *w)
@@ -115,8 +149,9 @@ void watchpoint_free(struct watchpoint *w)
 {
 	uint64_t state = __atomic_load_n(&w->state, __ATOMIC_RELAXED);
 
-	show((uint64_t)(w - table), WATCHPOINT_CLEAR);
-	__atomic_fetch_sub(&watchpoint_active, 1, __ATOMIC_RELAXED);
-	/* Pairs with the acquire in watchpoint_set(). */
-	__atomic_store_n(&w->state, (state & ~(uint64_t)STATE_MASK) + FREE, __ATOMIC_RELEASE);
+	__atomic_fetch_and(&watchpoint_active, ~bit_of(w), __ATOMIC_RELAXED);
+	give_cell_back(watchpoint_granules[w - table] % WATCHPOINT_CELLS);
+	__atomic_store_n(&w->state, (state & ~(uint64_t)STATE_MASK) + FREE, __ATOMIC_RELAXED);
+	/* Pairs with the acquire in take_place(). */
+	__atomic_fetch_and(&taken, ~bit_of(w), __ATOMIC_RELEASE);
 }

@@ -4,11 +4,12 @@
  * sets one, waits a while, and closes it right before its access; who makes a
  * conflicting access in the meantime claims it and leaves word of himself.
  *
- * A watchpoint covers bytes of one aligned 8-byte granule, and has the one place
- * in the table that its granule falls to; where that is taken, none is set. The
- * same table is what inlined code looks at (abi/hooks.h): as long as nothing is
- * watched its cells equal WATCHPOINT_CLEAR, which is also the segment of every
- * thread, so an access calls no hook unless its granule falls to a place in use.
+ * A watchpoint covers bytes of one aligned 8-byte granule. There are some cells,
+ * and each granule falls to one of them: that is what inlined code looks at
+ * (abi/hooks.h). As long as nothing is watched they equal WATCHPOINT_CLEAR, which
+ * is also the segment of every thread, so an access calls no hook unless its
+ * granule falls to a cell in use. A cell serves one watchpoint at a time; where it
+ * is in use, or all places are taken, none is set.
  *
  *   who sets      FREE -> BUSY -> OPEN ........ -> FREE
  *   who claims                    OPEN -> CLAIMED -> TOLD -> FREE (by who set it)
@@ -27,7 +28,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { WATCHPOINT_CELLS = 512, WATCHPOINT_FRAMES = 16 };
+enum { WATCHPOINT_CELLS = 512, WATCHPOINT_PLACES = 64, WATCHPOINT_FRAMES = 16 };
 #define WATCHPOINT_CLEAR (1ull << ATOMSAN_STAMP_SHIFT | 0xffff)
 /* The segment of a thread whose every access is to call its hook. */
 #define WATCHPOINT_ARMED (2ull << ATOMSAN_STAMP_SHIFT | 0xffff)
@@ -45,7 +46,6 @@ struct watchpoint_access {
 
 struct watchpoint {
 	uint64_t state; /* number of the use, and enum watchpoint_state */
-	uint64_t granule;
 	uint32_t bytes; /* of the granule, one bit each */
 	struct watchpoint_access mine;
 	/* Valid once it is closed with WATCHPOINT_HIT. */
@@ -57,20 +57,18 @@ struct watchpoint {
 
 /* What inlined code compares with; one more, for accesses of two granules. */
 extern uint64_t watchpoint_cells[WATCHPOINT_CELLS + 1];
-extern uint32_t watchpoint_active; /* how many are set */
+/* Which places are in use, and what granules they watch. */
+extern uint64_t watchpoint_active, watchpoint_granules[WATCHPOINT_PLACES];
 
 void watchpoint_start(void); /* also in a forked child: nothing is watched */
 
-/* May there be a watchpoint on these bytes? */
+/* Is there a watchpoint on a granule of these bytes? */
 static inline __attribute__((always_inline)) bool watchpoint_near(uint64_t address, uint64_t length)
 {
-	uint64_t granule = address >> 3, last = (address + length - 1) >> 3;
+	uint64_t first = address >> 3, span = ((address + length - 1) >> 3) - first;
 
-	/* So long a one is not worth the looking. */
-	if (last - granule >= 64)
-		return true;
-	for (; granule <= last; granule++)
-		if (watchpoint_cells[granule % WATCHPOINT_CELLS] != WATCHPOINT_CLEAR)
+	for (uint64_t places = watchpoint_active; places; places &= places - 1)
+		if (watchpoint_granules[__builtin_ctzll(places)] - first <= span)
 			return true;
 	return false;
 }
