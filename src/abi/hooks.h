@@ -65,9 +65,10 @@ enum atomsan_order {
 enum atomsan_site_flag {
 	ATOMSAN_SITE_VOLATILE = 1,
 	ATOMSAN_SITE_BITFIELD = 2,
-	ATOMSAN_SITE_RANGE = 4,  /* size varies: the event carries the length */
-	ATOMSAN_SITE_MEMBER = 8, /* the source accesses a struct member here, named or not */
-	ATOMSAN_SITE_ARRAY = 16, /* an element of an array, perhaps inside a member */
+	ATOMSAN_SITE_RANGE = 4,     /* size varies: the event carries the length */
+	ATOMSAN_SITE_MEMBER = 8,    /* the source accesses a struct member here, named or not */
+	ATOMSAN_SITE_ARRAY = 16,    /* an element of an array, perhaps inside a member */
+	ATOMSAN_SITE_MAY_FAIL = 32, /* a compare-exchange, which writes only if it succeeds */
 };
 
 struct atomsan_site {

@@ -372,6 +372,8 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 		return;
 	if (LLVMGetVolatile(instruction))
 		note.flags |= ATOMSAN_SITE_VOLATILE;
+	if (LLVMIsAAtomicCmpXchgInst(instruction))
+		note.flags |= ATOMSAN_SITE_MAY_FAIL;
 	before(instruction);
 	arguments[0] = pointer;
 	arguments[1] =

@@ -180,7 +180,8 @@ INLINE bool ready(void)
 {
 	if (likely(rt_recording))
 		return true;
-	rt_thread_off();
+	if (!rt_watching)
+		rt_thread_off();
 	return false;
 }
 
@@ -284,7 +285,8 @@ INLINE bool watched(const void *p, uint64_t length, uint64_t kinds, const struct
 {
 	if (likely(!rt_watching))
 		return false;
-	watch_access(p, length, watched_kinds(kinds), site);
+	if (watch_wanted_at(p, length))
+		watch_access(p, length, watched_kinds(kinds), site);
 	return !rt_recording;
 }
 
@@ -293,6 +295,12 @@ INLINE bool watched(const void *p, uint64_t length, uint64_t kinds, const struct
 	{                                                                                                  \
 		if (watched(p, size, kinds, site))                                                         \
 			return;                                                                            \
+		if (unlikely(rt_watching)) {                                                               \
+			/* Who watches is called for all accesses, also those that are recorded. */        \
+			access_any(p, (((1u << (size)) - 1) << ((uint64_t)p & 7)) * (kinds),               \
+				   (kinds) != READS, site);                                                \
+			return;                                                                            \
+		}                                                                                          \
 		access_granule(p, (((1u << (size)) - 1) << ((uint64_t)p & 7)) * (kinds), (kinds) != READS, \
 			       site);                                                                      \
 	}
@@ -448,24 +456,26 @@ static void range_with_care(uint64_t p, uint64_t length, uint64_t kinds, const s
 		remember(shadow_granule((void *)q), bytes_of(q, end - q) * kinds, write, segment);
 }
 
+/* Who is told beside the trace: everybody, not who watches accesses as they happen, nobody. */
+enum told { POINT, PAST, QUIET };
+
 /* `value` is the length to be told, 0 if the site knows it. */
 INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
-			 uint64_t value, bool point)
+			 uint64_t value, enum told told)
 {
 	uint64_t p = (uint64_t)start, segment;
 	bool news = false;
 
-	if (point && watched(start, length, kinds, site))
+	if (told == POINT && watched(start, length, kinds, site))
 		return;
 	/* A thread that is off has no place in the shadow. */
-	if (!length ||
-	    (!__atomsan_thread.shadow_mask && (rt_self.number == RT_NO_THREAD || rt_options.filter)))
+	if (!length || __atomsan_thread.segment == ~0ull)
 		return;
 	/* Long ranges are looked over first, which is quick; short ones are as soon done. */
 	if (frames_or_segment_due() || length >= 64) {
 		if (range_recorded(p, length, kinds) && likely(rt_options.filter))
 			return;
-		if (point && unlikely(rt_self.sched))
+		if (told != QUIET && unlikely(rt_self.sched))
 			sched_access(start, length, kinds, site);
 		if (!ready())
 			return;
@@ -484,12 +494,12 @@ INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, con
 
 EXPORT ATOMSAN_HOOK __atomsan_read16(const void *p, const struct atomsan_site *site)
 {
-	access_range(p, 16, READS, site, 0, true);
+	access_range(p, 16, READS, site, 0, POINT);
 }
 
 EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *site)
 {
-	access_range(p, 16, WRITES, site, 0, true);
+	access_range(p, 16, WRITES, site, 0, POINT);
 }
 
 INLINE uint64_t length_to_say(uint64_t length, const struct atomsan_site *site)
@@ -499,12 +509,12 @@ INLINE uint64_t length_to_say(uint64_t length, const struct atomsan_site *site)
 
 EXPORT ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site)
 {
-	access_range(p, length, READS, site, length_to_say(length, site), true);
+	access_range(p, length, READS, site, length_to_say(length, site), POINT);
 }
 
 EXPORT ATOMSAN_HOOK __atomsan_write_range(const void *p, uint64_t length, const struct atomsan_site *site)
 {
-	access_range(p, length, WRITES, site, length_to_say(length, site), true);
+	access_range(p, length, WRITES, site, length_to_say(length, site), POINT);
 }
 
 INLINE void access_lanes(const char *p, uint64_t lanes, uint64_t size, uint64_t kinds,
@@ -521,7 +531,7 @@ INLINE void access_lanes(const char *p, uint64_t lanes, uint64_t size, uint64_t 
 		for (first = lane; lane < 64 && lanes >> lane & 1; lane++)
 			;
 		access_range(p + first * size, (lane - first) * size, kinds, site, (lane - first) * size,
-			     true);
+			     POINT);
 	}
 }
 
@@ -539,13 +549,19 @@ EXPORT ATOMSAN_HOOK __atomsan_write_lanes(const void *p, uint64_t lanes, uint64_
 
 void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
 {
-	if (!(rt_on() || rt_watching) || !site)
+	if (!watch_or_record() || !site)
 		return;
 	/* The call has two sites, for reading and for writing: see watched.inc. */
 	if (write)
-		access_range(p, length, WRITES, site + 1, length, true);
+		access_range(p, length, WRITES, site + 1, length, POINT);
 	else
-		access_range(p, length, READS, site, length, true);
+		access_range(p, length, READS, site, length, POINT);
+}
+
+void rt_range_past(const void *p, uint64_t length, const struct atomsan_site *site)
+{
+	if (rt_on() && site)
+		access_range(p, length, WRITES, site + 1, length, PAST);
 }
 
 /* ---- what is no access ---- */
@@ -576,5 +592,5 @@ void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGI
  */
 void access_relaxed_load(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
-	access_range(p, site->size, READS, site, 0, false);
+	access_range(p, site->size, READS, site, 0, QUIET);
 }

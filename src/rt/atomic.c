@@ -34,7 +34,7 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_s
 	struct stripe *stripe = stripe_of(p);
 	uint32_t me = rt_self.number + 1;
 
-	if (unlikely(rt_watching))
+	if (watch_wanted_at(p, site->size))
 		watch_atomic(p, site);
 	if (!rt_recording || rt_self.number == RT_NO_THREAD)
 		return;
@@ -78,7 +78,8 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const st
 		      : (site->kind == ATOMSAN_ATOMIC_RMW ? TRACE_OP_ATOMIC_FAILED : TRACE_OP_ATOMIC_LOAD);
 
 	if (unlikely(rt_watching)) {
-		watch_atomic_done(p, wrote, site);
+		if (rt_watching != WATCH_RACE)
+			watch_atomic_done(p, wrote, site);
 		if (!rt_recording)
 			return;
 	}

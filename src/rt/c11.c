@@ -73,7 +73,7 @@ INTERPOSER int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 INTERPOSER int thrd_join(thrd_t thread, int *value)
 {
 	const struct atomsan_site *site = rt_take_site();
-	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
+	uint32_t number = rt_met() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
 	int result = CREATE_JOIN(number, thread, site, 0, REAL(thrd_join)(thread, value));
 
 	if (result == thrd_success && number != RT_NO_THREAD)
@@ -84,7 +84,7 @@ INTERPOSER int thrd_join(thrd_t thread, int *value)
 INTERPOSER int thrd_detach(thrd_t thread)
 {
 	const struct atomsan_site *site = rt_take_site();
-	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
+	uint32_t number = rt_met() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
 	int result = REAL(thrd_detach)(thread);
 
 	if (result == thrd_success && number != RT_NO_THREAD)

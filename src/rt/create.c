@@ -73,8 +73,10 @@ struct hand_over *create_prepare(void *argument, const struct atomsan_site *site
 	slot->argument = argument;
 	slot->number = RT_NO_THREAD;
 	slot->parent = rt_self.number;
-	if (rt_on()) {
+	if (rt_met()) {
 		slot->number = rt_thread_number();
+		if (unlikely(rt_watching))
+			watch_created(&slot->birth);
 		rt_op_value(TRACE_OP_CREATE, 0, NULL, slot->number, site);
 		sched_created(slot->number);
 	}
@@ -138,7 +140,7 @@ static void announce(uint32_t number)
 
 void create_leaving(void)
 {
-	if (!rt_on())
+	if (!rt_met())
 		return;
 	announce(rt_self.number);
 	if (!have_end_key())
@@ -157,6 +159,8 @@ struct hand_over create_begin(struct hand_over *slot)
 	announce(mine.number);
 	sys3(futex, &announced, FUTEX_WAKE_PRIVATE, INT_MAX);
 	if (mine.number != RT_NO_THREAD) {
+		if (unlikely(rt_watching))
+			watch_born(&mine.birth);
 		rt_thread_begin(mine.number, mine.parent);
 		create_leaving();
 	}
@@ -272,7 +276,7 @@ static void joined(uint32_t number, int error, const struct atomsan_site *site)
 INTERPOSER int pthread_join(pthread_t thread, void **result)
 {
 	const struct atomsan_site *site = rt_take_site();
-	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
+	uint32_t number = rt_met() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
 	int error = CREATE_JOIN(number, thread, site, 0, REAL(pthread_join)(thread, result));
 
 	joined(number, error, site);
@@ -286,7 +290,7 @@ INTERPOSER int pthread_tryjoin_np(pthread_t thread, void **result)
 	uint32_t number = RT_NO_THREAD;
 	int error;
 
-	if (rt_on()) {
+	if (rt_met()) {
 		/* One that has not begun cannot have ended yet; were the real call to
 		 * find otherwise, its number would be gone. */
 		if (!begun(thread))
@@ -301,7 +305,7 @@ INTERPOSER int pthread_tryjoin_np(pthread_t thread, void **result)
 INTERPOSER int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
-	uint32_t number = rt_on() ? create_number(thread, CLOCK_REALTIME, until) : RT_NO_THREAD;
+	uint32_t number = rt_met() ? create_number(thread, CLOCK_REALTIME, until) : RT_NO_THREAD;
 	int error = CREATE_JOIN(number, thread, site, sched_deadline(CLOCK_REALTIME, until),
 				REAL(pthread_timedjoin_np)(thread, result, until));
 
@@ -313,7 +317,7 @@ INTERPOSER int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t c
 				    const struct timespec *until)
 {
 	const struct atomsan_site *site = rt_take_site();
-	uint32_t number = rt_on() ? create_number(thread, clock, until) : RT_NO_THREAD;
+	uint32_t number = rt_met() ? create_number(thread, clock, until) : RT_NO_THREAD;
 	int error = CREATE_JOIN(number, thread, site, sched_deadline(clock, until),
 				REAL(pthread_clockjoin_np)(thread, result, clock, until));
 
@@ -324,7 +328,7 @@ INTERPOSER int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t c
 INTERPOSER int pthread_detach(pthread_t thread)
 {
 	const struct atomsan_site *site = rt_take_site();
-	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
+	uint32_t number = rt_met() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
 	int error = REAL(pthread_detach)(thread);
 
 	if (!error && number != RT_NO_THREAD)
@@ -335,7 +339,7 @@ INTERPOSER int pthread_detach(pthread_t thread)
 INTERPOSER int pthread_cancel(pthread_t thread)
 {
 	const struct atomsan_site *site = rt_take_site();
-	uint32_t number = rt_on() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
+	uint32_t number = rt_met() ? create_number(thread, 0, NULL) : RT_NO_THREAD;
 	int error;
 
 	if (number != RT_NO_THREAD)

@@ -12,6 +12,7 @@ struct hand_over {
 	uint32_t taken;
 	uint32_t number; /* RT_NO_THREAD: not to be recorded */
 	uint32_t parent;
+	struct watch_birth birth;
 	void *(*start)(void *);   /* either this */
 	int (*start_c11)(void *); /* or this */
 	void *argument;

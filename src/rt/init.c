@@ -29,16 +29,18 @@ static const char *environment(char **envp, const char *name)
 /* Registered first, so it runs last. */
 static void at_exit(int status, void *unused)
 {
-	int end;
+	int end, watched = (status & 0xff) << 8;
 
 	/* The last thread to leave has had its END. */
 	if (rt_on())
 		rt_op_value(TRACE_OP_EXIT_PROCESS, 0, NULL, (uint64_t)(status & 0xff), NULL);
 	if (unlikely(rt_watching))
-		watch_finish();
+		watched = watch_finish(status & 0xff) << 8;
 	if (rt_recording)
 		rt_module_count_unseen();
 	end = rt_record_finish((status & 0xff) << 8);
+	if (end == (status & 0xff) << 8)
+		end = watched;
 	if (end == (status & 0xff) << 8)
 		return;
 	/* Whoever comes after us in exit() would have written what the streams still hold. */

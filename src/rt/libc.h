@@ -12,7 +12,7 @@
 #ifndef ATOMSAN_RT_LIBC_H
 #define ATOMSAN_RT_LIBC_H
 
-#include "rt/rt.h"
+#include "rt/watch.h"
 
 #include <string.h>
 
@@ -22,19 +22,27 @@
 
 static inline void reads(const void *p, size_t length, const struct atomsan_site *site)
 {
-	if (length && rt_on())
+	if (length && watch_or_record())
 		rt_range(p, length, false, site);
 }
 
 static inline void writes(const void *p, size_t length, const struct atomsan_site *site)
 {
-	if (length && rt_on())
+	if (length && watch_or_record())
 		rt_range(p, length, true, site);
+}
+
+/* The same of a call that may have let others go on since it wrote: who looks at accesses as they happen
+ * comes too late here. */
+static inline void wrote(const void *p, size_t length, const struct atomsan_site *site)
+{
+	if (length && rt_on())
+		rt_range_past(p, length, site);
 }
 
 static inline void reads_text(const char *text, const struct atomsan_site *site)
 {
-	if (rt_on())
+	if (watch_or_record())
 		rt_range(text, strlen(text) + 1, false, site);
 }
 

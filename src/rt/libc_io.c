@@ -21,7 +21,7 @@ ssize_t __getdelim(char **line, size_t *room, int end, FILE *stream);
 static ssize_t filled(const void *to, ssize_t got, const struct atomsan_site *site)
 {
 	if (got > 0)
-		writes(to, (size_t)got, site);
+		wrote(to, (size_t)got, site);
 	return got;
 }
 
@@ -86,7 +86,7 @@ static void vector_filled(const struct iovec *parts, size_t count, ssize_t got,
 	for (size_t i = 0; i < count && left; i++) {
 		size_t length = parts[i].iov_len < left ? parts[i].iov_len : left;
 
-		writes(parts[i].iov_base, length, site);
+		wrote(parts[i].iov_base, length, site);
 		left -= length;
 	}
 }
@@ -140,8 +140,8 @@ static ssize_t received(const void *to, size_t length, ssize_t got, const struct
 {
 	filled(to, got > (ssize_t)length ? (ssize_t)length : got, site);
 	if (got >= 0 && from && from_length) {
-		writes(from, *from_length < room ? *from_length : room, site);
-		writes(from_length, sizeof(*from_length), site);
+		wrote(from, *from_length < room ? *from_length : room, site);
+		wrote(from_length, sizeof(*from_length), site);
 	}
 	return got;
 }
@@ -180,10 +180,10 @@ WRAPPER(ssize_t, recvmsg, (int file, struct msghdr *message, int flags))
 	if (got >= 0) {
 		vector_filled(message->msg_iov, message->msg_iovlen, got, site);
 		if (message->msg_name)
-			writes(message->msg_name,
-			       message->msg_namelen < name_room ? message->msg_namelen : name_room, site);
-		writes(message->msg_control, message->msg_controllen, site);
-		writes(message, sizeof(*message), site);
+			wrote(message->msg_name,
+			      message->msg_namelen < name_room ? message->msg_namelen : name_room, site);
+		wrote(message->msg_control, message->msg_controllen, site);
+		wrote(message, sizeof(*message), site);
 	}
 	return got;
 }
@@ -244,7 +244,7 @@ WRAPPER(size_t, fread, (void *to, size_t size, size_t count, FILE *stream))
 	const struct atomsan_site *site = rt_take_site();
 	size_t got = fread(to, size, count, stream);
 
-	writes(to, got * size, site);
+	wrote(to, got * size, site);
 	return got;
 }
 
@@ -253,15 +253,15 @@ WRAPPER(size_t, __fread_chk, (void *to, size_t room, size_t size, size_t count, 
 	const struct atomsan_site *site = rt_take_site();
 	size_t got = __fread_chk(to, room, size, count, stream);
 
-	writes(to, got * size, site);
+	wrote(to, got * size, site);
 	return got;
 }
 
 /* A line may hold NULs of its own, behind which its end is not to be seen. */
 static char *line_read(char *line, const struct atomsan_site *site)
 {
-	if (line && rt_on())
-		writes(line, strlen(line) + 1, site);
+	if (line && watch_or_record())
+		wrote(line, strlen(line) + 1, site);
 	return line;
 }
 
@@ -284,9 +284,9 @@ static ssize_t line_grown(char **line, size_t *room, ssize_t got, const struct a
 	reads(line, sizeof(*line), site);
 	reads(room, sizeof(*room), site);
 	if (got >= 0) {
-		writes(line, sizeof(*line), site);
-		writes(room, sizeof(*room), site);
-		writes(*line, (size_t)got + 1, site);
+		wrote(line, sizeof(*line), site);
+		wrote(room, sizeof(*room), site);
+		wrote(*line, (size_t)got + 1, site);
 	}
 	return got;
 }

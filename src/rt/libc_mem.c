@@ -97,7 +97,7 @@ static void compared(const unsigned char *a, const unsigned char *b, size_t leng
 	const struct atomsan_site *site = rt_take_site();
 	size_t same = 0;
 
-	if (!rt_on())
+	if (!watch_or_record())
 		return;
 	if (result) {
 		while (same < length && a[same] == b[same])

@@ -104,7 +104,7 @@ static void reads_all(const char *format, va_list arguments, const struct atomsa
 	struct conversion c;
 	va_list list;
 
-	if (!rt_on())
+	if (!watch_or_record())
 		return;
 	reads_text(format, site);
 	va_copy(list, arguments);

@@ -83,7 +83,7 @@ static void writes_all(const char *format, va_list arguments, int result, const 
 	int done = 0;
 	va_list list;
 
-	if (!rt_on())
+	if (!watch_or_record())
 		return;
 	reads_text(format, site);
 	va_copy(list, arguments);
@@ -105,11 +105,11 @@ static void writes_all(const char *format, va_list arguments, int result, const 
 
 		if (c.letter == 'n') {
 			if (sure)
-				writes(place, stored(&c, place), site);
+				wrote(place, stored(&c, place), site);
 			continue;
 		}
 		if (done++ < result)
-			writes(place, stored(&c, place), site);
+			wrote(place, stored(&c, place), site);
 		sure = true;
 	}
 	va_end(list);

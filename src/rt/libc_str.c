@@ -42,7 +42,7 @@ static void copies(const char *to, const char *from)
 	const struct atomsan_site *site = rt_take_site();
 	size_t length;
 
-	if (!rt_on())
+	if (!watch_or_record())
 		return;
 	length = strlen(from) + 1;
 	reads(from, length, site);
@@ -78,7 +78,7 @@ static void copies_padded(const char *to, const char *from, size_t length)
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	if (!rt_on())
+	if (!watch_or_record())
 		return;
 	reads(from, text_span(from, length), site);
 	writes(to, length, site);
@@ -113,7 +113,7 @@ static void appends(const char *to, const char *from, size_t limit)
 	const struct atomsan_site *site = rt_take_site();
 	size_t before;
 
-	if (!rt_on())
+	if (!watch_or_record())
 		return;
 	before = strlen(to);
 	reads(to, before + 1, site);
@@ -156,7 +156,7 @@ static void compared(const char *a, const char *b, size_t limit, int (*fold)(int
 	const struct atomsan_site *site = rt_take_site();
 	size_t same = 0;
 
-	if (!rt_on())
+	if (!watch_or_record())
 		return;
 	while (same < limit && a[same] && fold((unsigned char)a[same]) == fold((unsigned char)b[same]))
 		same++;
@@ -193,7 +193,7 @@ WRAPPER(int, strncasecmp, (const char *a, const char *b, size_t length))
 /* A search from the front: up to the hit, or all of it. */
 static char *found(const char *text, const char *hit, size_t hit_length, const struct atomsan_site *site)
 {
-	if (rt_on())
+	if (watch_or_record())
 		reads(text, hit ? (size_t)(hit - text) + hit_length : strlen(text) + 1, site);
 	return (char *)hit;
 }
@@ -261,7 +261,7 @@ WRAPPER(char *, strtok, (char *text, const char *set))
 	char *token = strtok(text, set);
 
 	reads_text(set, site);
-	if (token && rt_on()) {
+	if (token && watch_or_record()) {
 		char *from = text ? text : token;
 		size_t length = strlen(token);
 
@@ -277,7 +277,7 @@ WRAPPER(char *, strtok_r, (char *text, const char *set, char **place))
 	char *from = text ? text : *place;
 	char *token = strtok_r(text, set, place);
 
-	if (!rt_on())
+	if (!watch_or_record())
 		return token;
 	reads_text(set, site);
 	if (!text)
@@ -301,7 +301,7 @@ WRAPPER(char *, strsep, (char **place, const char *set))
 	const struct atomsan_site *site = rt_take_site();
 	char *token = strsep(place, set);
 
-	if (!rt_on())
+	if (!watch_or_record())
 		return token;
 	reads(place, sizeof(*place), site);
 	if (token) {
@@ -321,7 +321,7 @@ static char *copied(char *copy, const char *from, size_t read, const struct atom
 {
 	__atomsan_thread.at = NULL;
 	reads(from, read, site);
-	if (copy && rt_on())
+	if (copy && watch_or_record())
 		writes(copy, strlen(copy) + 1, site);
 	return copy;
 }

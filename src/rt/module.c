@@ -61,6 +61,44 @@ uint64_t rt_module_find_function(uint64_t address) ATOMSAN_KEEPS_REGISTERS
 	return find(address, sizeof(struct atomsan_function), true);
 }
 
+const struct atomsan_variable *rt_module_variable(uint64_t address) ATOMSAN_KEEPS_REGISTERS
+{
+	uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct atomsan_variable *variable =
+			(const struct atomsan_variable *)modules[i].variables.begin;
+		uint64_t length = modules[i].variables.length / sizeof *variable;
+
+		for (uint64_t n = 0; n < length; n++)
+			if (address - variable[n].address < variable[n].size)
+				return &variable[n];
+	}
+	return NULL;
+}
+
+const struct atomsan_variable *rt_module_variable_named(const char *name, uint32_t nth)
+{
+	for (uint32_t i = 0; i < module_count; i++) {
+		const struct atomsan_variable *variable =
+			(const struct atomsan_variable *)modules[i].variables.begin;
+		uint64_t length = modules[i].variables.length / sizeof *variable;
+
+		for (uint64_t n = 0; n < length; n++) {
+			const char *theirs = (const char *)&variable[n].name + variable[n].name;
+			const char *ours = name;
+
+			while (*ours && *ours == *theirs) {
+				ours++;
+				theirs++;
+			}
+			if (variable[n].name && *ours == *theirs && !nth--)
+				return &variable[n];
+		}
+	}
+	return NULL;
+}
+
 /* Path, bias and build-id of the object that an address belongs to. */
 struct object {
 	uint64_t address;

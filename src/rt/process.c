@@ -24,6 +24,8 @@
 static void begin_child(void)
 {
 	sched_fork_child();
+	if (unlikely(rt_watching))
+		watch_fork_child();
 	rt_record_fork_child();
 	create_fork_child();
 }
@@ -175,8 +177,13 @@ static void ending(int shown)
 /* The status to end with. */
 static int exiting(int status)
 {
+	int end, watched = status & 0xff;
+
 	ending(status & 0xff);
-	return WEXITSTATUS(rt_record_finish(W_EXITCODE(status & 0xff, 0)));
+	if (unlikely(rt_watching))
+		watched = watch_finish(status & 0xff);
+	end = WEXITSTATUS(rt_record_finish(W_EXITCODE(status & 0xff, 0)));
+	return end == (status & 0xff) ? watched : end;
 }
 
 static void aborting(void)

@@ -138,6 +138,8 @@ void rt_op_values(enum trace_op op, unsigned flags, const void *object, uint64_t
 /* Record that the program's bytes were read or written by libc on its behalf. `site` is the first
  * of the call's two sites: a read is recorded with it, a write with the one behind it (watched.inc). */
 void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site);
+/* A write that was made some time ago: recorded, and not watched. */
+void rt_range_past(const void *p, uint64_t length, const struct atomsan_site *site);
 
 void rt_count(enum trace_counter counter) ATOMSAN_KEEPS_REGISTERS;
 
@@ -169,6 +171,12 @@ static inline uint64_t rt_module_function(const struct atomsan_function *functio
 	return likely(number < rt_numbers.functions_limit) ? number
 							   : rt_module_find_function((uint64_t)function);
 }
+
+/* The variable of a registered module that has this byte, or NULL. Looks through all of them. */
+const struct atomsan_variable *rt_module_variable(uint64_t address) ATOMSAN_KEEPS_REGISTERS;
+
+/* The nth variable of this name, from 0. */
+const struct atomsan_variable *rt_module_variable_named(const char *name, uint32_t nth);
 
 void rt_module_executable(void);   /* register the one that the runtime is linked into */
 void rt_module_write_all(void);    /* into a trace just opened */

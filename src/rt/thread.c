@@ -11,7 +11,7 @@
  * equal to its segment. Four words, for accesses of up to 32 bytes. */
 static uint64_t off_cell[4] = {~0ull, ~0ull, ~0ull, ~0ull};
 static struct atomsan_frame off_frame;
-/* With filter=0: a cell that no access ever finds recorded. */
+/* With filter=0, or where accesses are watched: a cell that no access ever finds recorded. */
 static uint64_t empty_cell[4];
 
 EXPORT __thread struct atomsan_thread __atomsan_thread = {.shadow_base = (char *)off_cell,
@@ -99,10 +99,12 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	__atomsan_thread.shadow_mask = SHADOW_FOLD & ~7ull;
 	__atomsan_thread.fresh = 0xffff;
 	__atomsan_thread.segment = 0xffff;
-	if (!rt_options.filter) {
+	if (!rt_options.filter || rt_watching) {
 		__atomsan_thread.shadow_base = __atomsan_thread.reader_base = (char *)empty_cell;
 		__atomsan_thread.shadow_mask = 0;
 	}
+	if (unlikely(rt_watching))
+		__atomsan_thread.scheduled = empty_cell;
 	rt_self.number = number;
 	rt_op_values(TRACE_OP_START, 0, (void *)low, size, parent, NULL);
 }
