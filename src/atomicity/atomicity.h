@@ -132,6 +132,9 @@ int atomicity_site_variable(const struct atomsan_site *site, struct atomicity_wo
 /* Is it a site of this function, in a file with the same last component? */
 bool atomicity_site_function(const struct atomsan_site *site, struct atomicity_word function,
 			     struct atomicity_word file);
+/* The same of an entry in the table of functions; loops and second parameters are none. */
+bool atomicity_function_is(const struct atomsan_function *entry, struct atomicity_word function,
+			   struct atomicity_word file);
 /* Do file, function, variable, kind, line and column agree? */
 bool atomicity_place_is(const struct atomicity_place *place, const struct atomsan_site *site);
 

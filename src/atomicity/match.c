@@ -128,6 +128,13 @@ bool atomicity_site_function(const struct atomsan_site *site, struct atomicity_w
 	return atomicity_word_is(function, text_at(&site->function)) && same_file(file, text_at(&site->file));
 }
 
+bool atomicity_function_is(const struct atomsan_function *entry, struct atomicity_word function,
+			   struct atomicity_word file)
+{
+	return !(entry->flags & (ATOMSAN_FN_LOOP | ATOMSAN_FN_ARGUMENT)) &&
+	       atomicity_word_is(function, text_at(&entry->name)) && same_file(file, text_at(&entry->file));
+}
+
 static bool is_of(const struct atomicity_place *place, const struct atomsan_site *site)
 {
 	return atomicity_site_kinds(site) & place->kind &&

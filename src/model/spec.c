@@ -34,6 +34,7 @@ void spec_free(struct spec *spec)
 		free(spec->texts[i]);
 	free(spec->texts);
 	spec_release_private(spec);
+	spec_release_sections(spec);
 	free(spec);
 }
 

@@ -78,4 +78,17 @@ bool spec_ignored_file(const struct spec *spec, const char *file);
 bool spec_private(const struct spec *spec, const char *file, unsigned line, unsigned column,
 		  const char *function);
 
+/* An atomic section, said by hand. */
+struct spec_section {
+	char *variable;
+	char *entry, **ends; /* FILE:LINE */
+	unsigned *allow;     /* of each end: kinds that others may do, enum atomicity_kind; ~0: what is
+				serializable */
+	uint32_t end_count;
+	char *unit; /* function; NULL: the entry's */
+	const char *where;
+	unsigned line;
+};
+const struct spec_section *spec_sections(const struct spec *spec, uint32_t *count);
+
 #endif

@@ -52,11 +52,16 @@ struct spec {
 	struct private_place *places;
 	uint32_t place_count, place_room;
 	struct map place_numbers; /* from 1, by hash, or the next free key */
+	struct spec_section *sections;
+	uint32_t section_count;
 };
 
 void spec_add_private(struct spec *spec, const char *file, unsigned line, unsigned column,
 		      const char *function);
 void spec_release_private(struct spec *spec);
+/* The words of a line that begins with `section`; NULL, or what is wrong with them. */
+const char *spec_add_section(struct spec *spec, char **words, int count, const char *where, unsigned line);
+void spec_release_sections(struct spec *spec);
 
 /* Takes over the statement's strings, also when it fails: two that contradict each other. */
 int spec_add_statement(struct spec *spec, enum statement_kind kind, struct statement statement,

@@ -234,6 +234,13 @@ static int private_line(struct line *line)
 	return good ? 0 : BAD(line, "'%s' should be a place, FILE:LINE:COLUMN", line->words[1]);
 }
 
+static int section_line(struct line *line)
+{
+	const char *wrong = spec_add_section(line->spec, line->words, line->count, line->where, line->number);
+
+	return wrong ? BAD(line, "%s", wrong) : 0;
+}
+
 static int statement_line(struct line *line)
 {
 	static const struct {
@@ -242,7 +249,7 @@ static int statement_line(struct line *line)
 	} verbs[] = {{"unit", unit_line},       {"notunit", unit_line},   {"wait", unit_line},
 		     {"unitfor", unitfor_line}, {"set", set_line},        {"merge", merge_line},
 		     {"owned", owned_line},     {"notowned", owned_line}, {"ignore", ignore_line},
-		     {"private", private_line}};
+		     {"private", private_line}, {"section", section_line}};
 
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (word_is(line, 0, verbs[i].word))
@@ -250,7 +257,7 @@ static int statement_line(struct line *line)
 	return BAD(
 		line,
 		"there is no statement '%s'; there are unit, notunit, unitfor, set, owned, notowned, merge, "
-		"ignore, private and wait",
+		"ignore, private, section and wait",
 		line->words[0]);
 }
 

@@ -165,6 +165,10 @@ int run_judge(struct run *run, struct run_result *r, struct err *err)
 	r->status = run->status;
 	r->seconds = run_now() - run->began;
 	r->report = report;
+	if (!run->setup.strategy) {
+		r->followed = true;
+		return judge_end(run, r, err);
+	}
 	if (report->state == SCHED_UNCLAIMED)
 		return err_set(err, "%s: was not scheduled: was it built with 'atomsan cc'?",
 			       run->setup.argv[0]);

@@ -120,7 +120,7 @@ static char *options(const struct run *run)
 {
 	const struct run_setup *setup = &run->setup;
 	const char *old = getenv("ATOMSAN_OPTIONS");
-	char file[80] = "", depth[40] = "", trace[160] = "";
+	char file[80] = "", depth[40] = "", trace[160] = "", scheduled[80] = "";
 	int me = (int)getpid();
 	size_t length;
 	char *text;
@@ -133,10 +133,14 @@ static char *options(const struct run *run)
 	if (setup->trace)
 		snprintf(trace, sizeof trace, ":record=%s:max_size=%d:follow_fork=0", run->trace_path,
 			 TRACE_MB);
+	if (setup->strategy)
+		snprintf(scheduled, sizeof scheduled, "sched=%s:sched_events=%s:", setup->strategy,
+			 setup->every ? "every" : "first");
 	/* The later of two wins, and these are ours to say. */
-	text = mem_textf("%s%ssched=%s:seed=%" PRIu64 ":sched_events=%s:sched_report=/proc/%d/fd/%d%s%s%s",
-			 old ? old : "", old && *old ? ":" : "", setup->strategy, setup->seed,
-			 setup->every ? "every" : "first", me, run->report_fd, file, depth, trace);
+	text = mem_textf("%s%s%s%s%sseed=%" PRIu64 ":sched_report=/proc/%d/fd/%d%s%s%s", old ? old : "",
+			 old && *old ? ":" : "", setup->options ? setup->options : "",
+			 setup->options ? ":" : "", scheduled, setup->seed, me, run->report_fd, file, depth,
+			 trace);
 	/* The length decides where the stack begins, and addresses should be the same every time. */
 	length = strlen(text);
 	text = mem_resize(text, (length / PADDED + 1) * PADDED + 1, 1);

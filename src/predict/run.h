@@ -36,7 +36,8 @@ enum run_verdict {
 /* What is run, and what a good run looks like. */
 struct run_setup {
 	char *const *argv;
-	const char *strategy; /* "follow", "serial", "random", "pct", "pos", "surw" */
+	const char *strategy; /* "follow", "serial", "random", "pct", "pos", "surw"; NULL: not scheduled */
+	const char *options;  /* of the runtime, besides; NULL */
 	uint64_t seed;
 	uint32_t depth;                  /* pct; 0: the default */
 	const struct schedule *schedule; /* with "follow"; NULL else */

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * `atomsan learn`: what runs that pass, findings and spec files say about which
+ * code must be atomic, into the atomicity repository of a program. Every other
+ * run is scheduled at random, so that pairs which others may break are seen
+ * broken: that is what makes the rest worth believing.
+ */
+#include "learn/learn.h"
+#include "cli/findings.h"
+#include "cli/target.h"
+#include "elf/tables.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+	struct target target;
+	const char *runs, *repository, *spec, *finding, *db, *seed;
+	int from_findings, json, undisturbed;
+};
+
+struct learning {
+	const struct options *options;
+	struct target target;
+	char *path; /* of the repository */
+	struct repository repository;
+	struct tables tables;
+	struct atomicity_table table;
+	uint32_t *index;
+	uint64_t runs, seed;
+	uint64_t passed, failed;
+	uint32_t lost, from_findings, from_spec;
+	struct learn_counts counts;
+};
+
+static bool number(const char *text, uint64_t most, uint64_t *to)
+{
+	char *end;
+
+	errno = 0;
+	*to = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno && *to <= most;
+}
+
+static void tell_lost(const struct repository_section *section, const struct repository_place *place,
+		      void *arg)
+{
+	struct learning *l = arg;
+
+	if (l->lost++ < 5)
+		fprintf(stderr, "section %s over %s is gone: the program has no %s of %s in %s any more\n",
+			section->id, section->variable, place->kind == ATOMICITY_WRITE ? "write" : "read",
+			place->variable, place->function);
+}
+
+/* The repository as it is, about the program as it is. */
+static int begin(struct learning *l, struct err *err)
+{
+	const char *program = strrchr(l->target.path, '/');
+	uint32_t before;
+
+	if (tables_read(&l->tables, l->target.path, err) < 0)
+		return -1;
+	if (!l->tables.count)
+		return err_set(err, "%s: has no table of accesses: was it built with 'atomsan cc'?",
+			       l->target.path);
+	l->index = mem_zalloc(atomicity_index_room(l->tables.count), sizeof(*l->index));
+	l->table = (struct atomicity_table){l->tables.sites, l->tables.count, NULL};
+	atomicity_index(&l->table, l->index);
+	l->path = l->options->repository ? mem_text(l->options->repository)
+					 : mem_textf("%s.atomicity", l->target.path);
+	if (repository_read(&l->repository, l->path, err) < 0)
+		return -1;
+	before = l->repository.section_count;
+	repository_settle(&l->repository, &l->table, l->target.build_id, tell_lost, l);
+	if (l->lost)
+		fprintf(stderr, "%u of %u sections match the program\n", before - l->lost, before);
+	l->repository.program = repository_text(&l->repository, program ? program + 1 : l->target.path);
+	return 0;
+}
+
+static int take_spec(struct learning *l, struct err *err)
+{
+	struct spec *spec = spec_new();
+	int result = spec_add_file(spec, l->options->spec, err);
+
+	if (!result)
+		result = learn_spec(&l->repository, &l->table, spec, &l->from_spec, err);
+	spec_free(spec);
+	return result;
+}
+
+static int take_findings(struct learning *l, struct err *err)
+{
+	char *path = l->options->db ? mem_text(l->options->db) : store_default_path(l->target.path);
+	struct store_query query = STORE_QUERY_ALL;
+	struct store *store = store_open(path, STORE_READ, err);
+	struct finding_list *list = NULL;
+
+	query.id = l->options->finding;
+	query.review = STORE_OPEN;
+	if (store)
+		list = store_load(store, &query, err);
+	if (list && l->options->finding && !list->finding_count) {
+		err_set(err, "%s: there is no finding %s", path, l->options->finding);
+		finding_list_free(list);
+		list = NULL;
+	}
+	for (uint32_t i = 0; list && i < list->finding_count; i++)
+		l->from_findings += learn_finding(&l->repository, &l->table, &list->findings[i]);
+	free(path);
+	if (store)
+		store_close(store);
+	if (!list)
+		return -1;
+	finding_list_free(list);
+	return 0;
+}
+
+/* One run: recorded whole, judged, and learned from if it passed. */
+static int take_run(struct learning *l, uint64_t which, struct err *err)
+{
+	static const char *const strategies[] = {"random", "pct", "pos"};
+	struct run_setup setup = target_setup(&l->target);
+	struct learn_counts before = l->counts;
+	struct run_result result;
+	struct run *run;
+	int failed = 0;
+
+	setup.trace = setup.quiet = true;
+	setup.seed = l->seed + which;
+	if (which % 2 && !l->options->undisturbed)
+		setup.strategy = strategies[which / 2 % 3];
+	else
+		setup.options = "filter=0";
+	run = run_once(&setup, &result, err);
+	if (!run)
+		return -1;
+	if (result.verdict == RUN_PASSED) {
+		failed = learn_trace(&l->repository, &l->table, run_trace(run), &l->counts, err);
+		l->passed++;
+	} else {
+		l->failed++;
+	}
+	if (!failed && !l->options->json) {
+		fprintf(stderr, "run %llu of %llu%s%s ", (unsigned long long)which + 1,
+			(unsigned long long)l->runs, setup.strategy ? ", scheduled: " : ":",
+			setup.strategy ? setup.strategy : "");
+		if (result.verdict == RUN_PASSED)
+			fprintf(stderr, "%u pairs, %u new, %u broken\n", l->counts.pairs - before.pairs,
+				l->counts.fresh - before.fresh, l->counts.broken - before.broken);
+		else
+			fprintf(stderr, "failed (%s), and nothing was learned from it\n", result.text);
+	}
+	run_free(run);
+	return failed;
+}
+
+static int learn(struct learning *l, struct err *err)
+{
+	if (begin(l, err) < 0 || (l->options->spec && take_spec(l, err) < 0) ||
+	    ((l->options->from_findings || l->options->finding) && take_findings(l, err) < 0))
+		return -1;
+	run_adopt();
+	for (uint64_t i = 0; i < l->runs; i++)
+		if (take_run(l, i, err) < 0)
+			return -1;
+	if (l->runs && !l->passed)
+		return err_set(err, "none of %llu runs of %s passed, so nothing was learned",
+			       (unsigned long long)l->runs, l->target.argv[0]);
+	return repository_write(&l->repository, l->path, err);
+}
+
+static void tell(const struct learning *l)
+{
+	const struct repository *r = &l->repository;
+
+	if (l->options->json) {
+		json_t *document =
+			json_pack("{s:s, s:I, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "repository",
+				  l->path, "runs", (json_int_t)l->runs, "passed", (json_int_t)l->passed,
+				  "failed", (json_int_t)l->failed, "sections", (int)r->section_count, "new",
+				  (int)l->counts.fresh, "broken", (int)r->broken_count, "lost", (int)l->lost,
+				  "from_findings", (int)l->from_findings, "from_spec", (int)l->from_spec,
+				  "from_annotations", (int)l->counts.brackets);
+
+		json_dumpf(document, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(document);
+		return;
+	}
+	printf("%s: %u sections, %u broken pairs", l->path, r->section_count, r->broken_count);
+	if (l->runs)
+		printf("; %llu of %llu runs passed", (unsigned long long)l->passed,
+		       (unsigned long long)l->runs);
+	if (l->options->from_findings || l->options->finding)
+		printf("; %u sections from findings", l->from_findings);
+	if (l->options->spec)
+		printf("; %u from %s", l->from_spec, l->options->spec);
+	if (l->counts.elsewhere)
+		printf("; %u pairs are not the executable's, and were left out", l->counts.elsewhere);
+	putchar('\n');
+}
+
+static int run(int argc, char **argv)
+{
+	struct options o = {0};
+	const struct cli_option table[] = {
+		{"--runs", &o.runs, NULL},
+		{"--repository", &o.repository, NULL},
+		{"--from-findings", NULL, &o.from_findings},
+		{"--finding", &o.finding, NULL},
+		{"--spec", &o.spec, NULL},
+		{"--db", &o.db, NULL},
+		{"--seed", &o.seed, NULL},
+		{"--undisturbed", NULL, &o.undisturbed},
+		{"--json", NULL, &o.json},
+		TARGET_OPTIONS(o.target),
+		{NULL, NULL, NULL},
+	};
+	int first = cli_options(&verb_learn, argc, argv, table), status = CLI_OK;
+	struct learning l = {.options = &o, .seed = 1};
+	struct err err;
+
+	if (first < 0)
+		return first == -2 ? CLI_OK : CLI_FAILED;
+	if (first >= argc)
+		return cli_failf(&verb_learn, "which program? usage: atomsan learn %s", verb_learn.synopsis);
+	l.runs = o.spec || o.finding || o.from_findings ? 0 : 10;
+	if (o.runs && !number(o.runs, 1000000, &l.runs))
+		return cli_failf(&verb_learn, "--runs takes a number, not '%s'", o.runs);
+	if (o.seed && (!number(o.seed, UINT64_MAX - 1000000, &l.seed) || !l.seed))
+		return cli_failf(&verb_learn, "--seed takes a number from 1 on, not '%s'", o.seed);
+	l.target = o.target;
+	if (target_init(&l.target, argv + first, &err) < 0 || learn(&l, &err) < 0)
+		status = cli_fail(&verb_learn, &err);
+	else
+		tell(&l);
+	repository_release(&l.repository);
+	tables_release(&l.tables);
+	target_release(&l.target);
+	free(l.index);
+	free(l.path);
+	return status;
+}
+
+const struct verb verb_learn = {
+	.name = "learn",
+	.synopsis = "[OPTION]... -- PROGRAM [ARGUMENT]...",
+	.summary = "Find out which code must be atomic, from runs that pass",
+	.help = "  --runs=N               run it so often; 10, or 0 with one of the next three\n"
+		"  --from-findings        make sections of the findings in the store\n"
+		"  --finding=ID           make a section of this one\n"
+		"  --spec=FILE            add the sections that a spec file has\n"
+		"  --repository=FILE      where to keep it; PROGRAM.atomicity\n"
+		"  --db=FILE              the store; .atomsan/findings.db beside the program\n"
+		"  --seed=N               of the runs that are scheduled at random; 1\n"
+		"  --undisturbed          schedule no run\n"
+		"  --json                 say what came of it as a JSON document\n" TARGET_HELP "\n"
+		"Nothing is learned from a run that fails. The exit status is 0, or 1 if none passed.\n",
+	.run = run,
+};

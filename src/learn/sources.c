@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Sections from what is known already: findings, and the user's word. */
+#include "learn/learn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- findings ---- */
+
+static unsigned kind_of(char op, bool first)
+{
+	switch (op) {
+	case 'R':
+		return ATOMICITY_READ;
+	case 'W':
+		return ATOMICITY_WRITE;
+	case 'U': /* begins with its read and ends with its write */
+		return first ? ATOMICITY_READ : ATOMICITY_WRITE;
+	default:
+		return 0;
+	}
+}
+
+/* "table+24" is a byte in the middle of the variable. */
+static char *variable_of(const struct finding_access *access)
+{
+	char *name = mem_text(access->variable), *plus = strrchr(name, '+');
+
+	if (plus && plus != name && strspn(plus + 1, "0123456789") == strlen(plus + 1))
+		*plus = 0;
+	return name;
+}
+
+static bool is_usable(const struct finding_access *access, uint32_t unit)
+{
+	return access->unit == unit && kind_of(access->op, true) && access->variable &&
+	       access->place.function && access->place.file && access->place.line;
+}
+
+static bool learn_unit(struct repository *repository, const struct atomicity_table *table,
+		       const struct finding *finding, uint32_t unit)
+{
+	const struct finding_access *first = NULL, *last = NULL;
+	const struct finding_place *around = &finding->units[unit].place;
+	struct repository_from from = {.origin = ATOMICITY_FINDING,
+				       .what = finding->id,
+				       .state = finding_state_text(finding->state)};
+	struct repository_section section = {.end_count = 1, .from = &from, .from_count = 1};
+	struct repository_end end;
+	bool added;
+
+	for (uint32_t i = 0; i < finding->access_count; i++)
+		if (is_usable(&finding->accesses[i], unit)) {
+			first = first ? first : &finding->accesses[i];
+			last = &finding->accesses[i];
+		}
+	if (!first || (first == last && first->op != 'U'))
+		return false;
+	section.variable = variable_of(first);
+	section.entry = (struct repository_place){kind_of(first->op, true),
+						  section.variable,
+						  first->place.function,
+						  first->place.file,
+						  first->place.line,
+						  first->place.column,
+						  0,
+						  0};
+	end.place = (struct repository_place){kind_of(last->op, false),
+					      variable_of(last),
+					      last->place.function,
+					      last->place.file,
+					      last->place.line,
+					      last->place.column,
+					      0,
+					      0};
+	end.allow = atomicity_serializable(section.entry.kind, end.place.kind);
+	section.ends = &end;
+	section.any = strcmp(section.variable, end.place.variable) != 0;
+	section.circular = first != last && section.entry.kind == end.place.kind &&
+			   first->place.line == last->place.line && first->place.column == last->place.column;
+	if (around->function && around->file) {
+		section.unit = around->function;
+		section.unit_file = around->file;
+	}
+	added = !repository_settle_section(&section, table);
+	if (added)
+		repository_add(repository, &section);
+	free((char *)section.entry.variable);
+	free((char *)end.place.variable);
+	return added;
+}
+
+uint32_t learn_finding(struct repository *repository, const struct atomicity_table *table,
+		       const struct finding *finding)
+{
+	uint32_t added = 0;
+
+	for (uint32_t unit = 0; unit < finding->unit_count; unit++)
+		added += learn_unit(repository, table, finding, unit);
+	return added;
+}
+
+/* ---- the user's word ---- */
+
+static const char *text_at(const int32_t *field)
+{
+	return *field ? (const char *)field + *field : "";
+}
+
+static bool file_fits(const char *word, const char *file)
+{
+	size_t n = strlen(word), m = strlen(file);
+
+	return m >= n && !strcmp(file + m - n, word) && (m == n || file[m - n - 1] == '/');
+}
+
+/* The place of an access of this kind to the variable on the line, the first one or the last. */
+static bool find(const struct atomicity_table *table, const char *position, const char *variable,
+		 unsigned kind, bool last, struct repository_place *place)
+{
+	struct atomicity_word word = {.at = variable, .length = (uint32_t)strlen(variable)};
+	char *file = mem_text(position), *colon = strrchr(file, ':');
+	uint32_t line = (uint32_t)strtoul(colon + 1, NULL, 10);
+	const struct atomsan_site *best = NULL;
+
+	*colon = 0;
+	for (uint64_t i = 0; i < table->count; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+
+		if (site->line != line || !(atomicity_site_kinds(site) & kind) ||
+		    !atomicity_site_variable(site, word) || !file_fits(file, text_at(&site->file)))
+			continue;
+		if (!best || (last ? site->column > best->column : site->column < best->column))
+			best = site;
+	}
+	free(file);
+	if (best)
+		*place = (struct repository_place){kind,
+						   variable,
+						   text_at(&best->function),
+						   text_at(&best->file),
+						   best->line,
+						   best->column,
+						   0,
+						   0};
+	return best != NULL;
+}
+
+static int missing(const struct spec_section *section, const char *position, struct err *err)
+{
+	return err_set(err, "%s:%u: the program has no access to %s at %s", section->where, section->line,
+		       section->variable, position);
+}
+
+static int learn_statement(struct repository *repository, const struct atomicity_table *table,
+			   const struct spec_section *from, struct err *err)
+{
+	char *where = mem_textf("%s:%u", from->where, from->line);
+	struct repository_from origin = {.origin = ATOMICITY_SPEC, .what = where};
+	struct repository_section section = {.variable = from->variable, .from = &origin, .from_count = 1};
+	struct repository_end *ends = mem_zalloc(from->end_count, sizeof(*ends));
+	int result = 0;
+
+	/* What begins with reading ends with writing, on the same line, too. */
+	if (!find(table, from->entry, from->variable, ATOMICITY_READ, false, &section.entry) &&
+	    !find(table, from->entry, from->variable, ATOMICITY_WRITE, false, &section.entry))
+		result = missing(from, from->entry, err);
+	for (uint32_t i = 0; i < from->end_count && !result; i++) {
+		if (!find(table, from->ends[i], from->variable, ATOMICITY_WRITE, true, &ends[i].place) &&
+		    !find(table, from->ends[i], from->variable, ATOMICITY_READ, true, &ends[i].place))
+			result = missing(from, from->ends[i], err);
+		else
+			ends[i].allow = from->allow[i] == ~0u ? atomicity_serializable(section.entry.kind,
+										       ends[i].place.kind)
+							      : from->allow[i];
+	}
+	section.ends = ends;
+	section.end_count = from->end_count;
+	if (!result) {
+		section.unit = from->unit;
+		section.unit_file = from->unit ? section.entry.file : NULL;
+		section.circular = from->end_count == 1 && section.entry.kind == ends[0].place.kind &&
+				   section.entry.line == ends[0].place.line &&
+				   section.entry.column == ends[0].place.column;
+		repository_settle_section(&section, table);
+		repository_add(repository, &section);
+	}
+	free(ends);
+	free(where);
+	return result;
+}
+
+int learn_spec(struct repository *repository, const struct atomicity_table *table, const struct spec *spec,
+	       uint32_t *added, struct err *err)
+{
+	uint32_t count;
+	const struct spec_section *sections = spec_sections(spec, &count);
+
+	for (uint32_t i = 0; i < count; i++, ++*added)
+		if (learn_statement(repository, table, &sections[i], err) < 0)
+			return -1;
+	return 0;
+}
