@@ -29,7 +29,7 @@ struct atomsan_heal_gate {
 	uint32_t stage;                       /* enum heal_stage */
 	uint32_t holder;                      /* a lock's gate: who has the lock; 0: nobody */
 	uint32_t readers;                     /* a lock's gate: how many share it */
-	uint64_t reserved;
+	uint64_t serial; /* how often it was taken */
 };
 
 /* Where the lock lies that a variable is used under: so far away from it, or at this address. */
@@ -54,6 +54,7 @@ enum atomsan_heal_flag {
 	ATOMSAN_HEAL_CONSECUTIVE = 4, /* any other access of the thread to the variable ends it */
 	ATOMSAN_HEAL_SCHEDULE = 8,    /* others are asked to wait a moment, and no more */
 	ATOMSAN_HEAL_OFF = 16,
+	ATOMSAN_HEAL_WHOLE = 32, /* the whole unit: any access of the section's variables in it begins it */
 };
 
 enum atomsan_heal_counter {

@@ -208,7 +208,9 @@ bool heal_wait_scheduled(const void *gate, uint64_t until, bool *late)
 
 	if (!me)
 		return false;
-	*late = sched_block(me, SCHED_WAIT_GATE, gate, me->last_site, until) == SCHED_LATE;
+	/* A schedule that wants the thread to go on must find that it cannot, and not wait until it can. */
+	*late = sched_block(me, SCHED_WAIT_GATE, gate, me->last_site,
+			    sched.mode == SCHED_FOLLOW ? 0 : until) == SCHED_LATE;
 	return true;
 }
 

@@ -253,6 +253,7 @@ static void hold_up(struct atomsan_heal_gate *gate, uint32_t owner)
 
 static void own(struct atomsan_heal_gate *gate, const struct heal_wish *wish)
 {
+	gate->serial++;
 	gate->count = 1;
 	gate->from = wish->from;
 	gate->to = wish->to;
@@ -282,7 +283,8 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 	uint32_t me = heal_self.number;
 	uint64_t began = 0, limit = heal_settings.timeout, since = 0, now;
 	bool passed = false, late = false;
-	unsigned rounds = 0;
+	unsigned rounds = 0, in_vain = 0;
+	uint64_t serial = 0;
 
 	for (;;) {
 		uint32_t word = __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE);
@@ -341,6 +343,10 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 		}
 		if (!heal_wait_scheduled(gate, began + limit, &late))
 			sleep_at(gate, word);
+		/* Told to look again though nothing has changed, because nobody else can go on: so be it. */
+		else if (__atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) == word && serial == gate->serial)
+			late |= ++in_vain > 1;
+		serial = gate->serial;
 	}
 	if (began) {
 		heal_waits(0);

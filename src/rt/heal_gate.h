@@ -65,6 +65,7 @@ struct heal_open {
 	const char *from, *to;
 	uint64_t frame; /* see heal_sweep(); 0: nobody knows */
 	uint32_t depth;
+	uint32_t held;  /* locks, when it was last looked */
 	uint32_t stage; /* enum heal_stage */
 	bool reused;
 	uint32_t gates;

@@ -79,6 +79,19 @@ static struct atomsan_heal_variable *variable_of(struct atomicity_word name)
 
 /* ---- sections ---- */
 
+/*
+ * A finding says which unit must be whole, and shows one way in which it was
+ * not. The accesses of that one way need not be the unit's first: in a loop
+ * that fetches elements two of them are shown, and not how many there were.
+ */
+static bool is_whole(const struct atomicity_section *given)
+{
+	for (uint32_t i = 0; i < given->from_count; i++)
+		if (given->from[i].origin == ATOMICITY_FINDING && given->unit.length)
+			return true;
+	return false;
+}
+
 static void add_section(const struct atomicity_section *given)
 {
 	struct atomsan_heal_section *section;
@@ -95,7 +108,8 @@ static void add_section(const struct atomicity_section *given)
 			 (given->recursive ? ATOMSAN_HEAL_RECURSIVE : 0) |
 			 (given->consecutive ? ATOMSAN_HEAL_CONSECUTIVE : 0) |
 			 (given->heal == ATOMICITY_HEAL_SCHEDULE ? ATOMSAN_HEAL_SCHEDULE : 0) |
-			 (given->heal == ATOMICITY_HEAL_OFF ? ATOMSAN_HEAL_OFF : 0);
+			 (given->heal == ATOMICITY_HEAL_OFF ? ATOMSAN_HEAL_OFF : 0) |
+			 (is_whole(given) ? ATOMSAN_HEAL_WHOLE : 0);
 	for (uint32_t i = 0; i < given->end_count; i++) {
 		allow &= given->ends[i].allow;
 		/* Sections over several variables have one gate for all of them. */
@@ -259,6 +273,21 @@ static void say_lost(const struct atomsan_heal_section *section, const struct at
 	       section->variable->name, function, file, (uint64_t)place->line);
 }
 
+static void note_all(const struct atomicity_section *given, const struct atomicity_table *table,
+		     uint64_t first, struct atomsan_heal_section *section)
+{
+	for (uint64_t i = 0; i < table->count; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+		unsigned kinds = atomicity_site_kinds(site);
+		bool is = kinds && atomicity_site_variable(site, given->entry.variable) > 0;
+
+		for (uint32_t k = 0; kinds && !is && k < given->end_count; k++)
+			is = atomicity_site_variable(site, given->ends[k].place.variable) > 0;
+		if (is)
+			note(first + i, section, ATOMSAN_HEAL_ENTRY, kinds);
+	}
+}
+
 static void look_up(const struct atomicity_table *table, uint64_t first, bool same_build, bool executable)
 {
 	uint32_t index = 0;
@@ -280,6 +309,8 @@ static void look_up(const struct atomicity_table *table, uint64_t first, bool sa
 		for (uint32_t i = 0; i < given->end_count; i++)
 			ends += note_place(&given->ends[i].place, table, first, same_build, section,
 					   ATOMSAN_HEAL_END);
+		if (ends && section->flags & ATOMSAN_HEAL_WHOLE)
+			note_all(given, table, first, section);
 		if (ends)
 			continue;
 		if (executable)

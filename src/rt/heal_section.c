@@ -109,11 +109,10 @@ static bool take(struct heal_open *open, uint32_t node, const struct heal_wish *
 	return true;
 }
 
-static void take_locks(struct heal_open *open, const void *p)
+static void take_held(struct heal_open *open)
 {
 	struct heal_wish wish = {.section = open->section, .kinds = 3};
 	const struct heal_thread *me = &heal_self;
-	const void *lock;
 
 	/* The innermost first: these will be let go first. */
 	for (uint32_t i = me->held_count; i--;) {
@@ -127,6 +126,14 @@ static void take_locks(struct heal_open *open, const void *p)
 		heal_locks[node].object = me->held[i].object;
 		take(open, node, &wish);
 	}
+}
+
+static void take_locks(struct heal_open *open, const void *p)
+{
+	struct heal_wish wish = {.section = open->section, .kinds = 3};
+	const void *lock;
+
+	take_held(open);
 	lock = guard_lock(&open->section->end_guard, p);
 	if (lock && !holds(lock)) {
 		uint32_t node = heal_lock_node(lock);
@@ -157,6 +164,27 @@ static bool overlap(const struct heal_open *open, const char *from, const char *
 	return open->section->flags & ATOMSAN_HEAL_ANY || (open->from < to && from < open->to);
 }
 
+/* The unit goes on, with something else of the variable perhaps, and under other locks. */
+static void widen(struct heal_open *open, const char *from, const char *to)
+{
+	if (open->from <= from && to <= open->to && open->held == heal_self.held_count)
+		return;
+	open->held = heal_self.held_count;
+	if (from < open->from || open->to < to) {
+		open->from = from < open->from ? from : open->from;
+		open->to = to > open->to ? to : open->to;
+		for (uint32_t i = 0; i < open->gates; i++) {
+			struct atomsan_heal_gate *gate = heal_gate_of(open->nodes[i]);
+
+			if (open->nodes[i] >= HEAL_LOCKS && heal_owner(gate) == heal_self.number) {
+				gate->from = gate->to = NULL;
+				heal_let_through(from, to);
+			}
+		}
+	}
+	take_held(open);
+}
+
 /* False: it is not this section's unit that comes here. */
 static bool enter(struct atomsan_heal_section *section, const char *from, const char *to)
 {
@@ -180,6 +208,11 @@ static bool enter(struct atomsan_heal_section *section, const char *from, const 
 		before->depth++;
 		return true;
 	}
+	if (before && section->flags & ATOMSAN_HEAL_WHOLE && before->frame == frame &&
+	    before->stage != HEAL_PASSING) {
+		widen(before, from, to);
+		return true;
+	}
 	if (me->open_count == HEAL_OPEN) {
 		if (!before)
 			return false;
@@ -197,6 +230,7 @@ static bool enter(struct atomsan_heal_section *section, const char *from, const 
 	open->depth = 1;
 	open->stage = HEAL_OWNED;
 	open->reused = outermost;
+	open->held = me->held_count;
 	open->gates = 0;
 	me->open_count++;
 	if (!(section->flags & ATOMSAN_HEAL_SCHEDULE))
