@@ -29,13 +29,13 @@ struct atomsan_heal_gate {
 	uint32_t stage;                       /* enum heal_stage */
 	uint32_t holder;                      /* a lock's gate: who has the lock; 0: nobody */
 	uint32_t readers;                     /* a lock's gate: how many share it */
-	uint64_t serial; /* how often it was taken */
+	uint64_t serial;                      /* how often it was taken */
 };
 
 /* Where the lock lies that a variable is used under: so far away from it, or at this address. */
 struct atomsan_heal_guard {
 	uint32_t state; /* enum heal_guard */
-	uint32_t reserved;
+	uint32_t times; /* that it was seen to be so */
 	int64_t value;
 };
 
@@ -77,6 +77,7 @@ struct atomsan_heal_section {
 	/* the runtime's */
 	struct atomsan_heal_guard end_guard; /* what is held at its ends and not at its entry */
 	uint32_t lingered, reused;           /* how often it was kept until its unit was left, and what for */
+	uint64_t late;                       /* how often that was too long for somebody else */
 	uint64_t counter[ATOMSAN_HEAL_COUNTERS];
 };
 
@@ -109,7 +110,7 @@ void __atomsan_heal_leave(void);
 
 _Static_assert(sizeof(struct atomsan_heal_gate) == 64, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_variable) == 104, "the pass writes this layout");
-_Static_assert(sizeof(struct atomsan_heal_section) == 112, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_heal_section) == 120, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_role) == 16, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_place) == 24, "the pass writes this layout");
 

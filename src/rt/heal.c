@@ -54,10 +54,10 @@ static bool is_unit(const struct heal_unit *unit, const struct atomsan_function 
 
 /*
  * A function that has no frames, because it is static and calls nobody, works
- * for its caller. Where the thread begins in the unit, an iteration of a loop of
- * it is what can be left.
+ * for its caller, or for an iteration of a loop there. Where the thread begins
+ * in the unit, such an iteration is what can be left.
  */
-uint64_t heal_frame_of(const struct atomsan_heal_section *section, bool *outermost)
+uint64_t heal_frame_of(const struct atomsan_heal_section *section)
 {
 	enum { DEEP = 256 };
 	const struct heal_unit *unit = &heal_units[section - heal_sections];
@@ -65,20 +65,16 @@ uint64_t heal_frame_of(const struct atomsan_heal_section *section, bool *outermo
 
 	if (!rt_self.frames)
 		return 0;
+	if (!unit->count && top > rt_self.frames)
+		return (uint64_t)(top - 1);
 	for (struct atomsan_frame *f = top; f-- > rt_self.frames && top - f < DEEP;) {
 		if (!is_function(f)) {
 			if (f->function && f->function->flags & ATOMSAN_FN_LOOP)
 				loop = f;
 			continue;
 		}
-		if (!unit->count || is_unit(unit, f->function)) {
-			*outermost = f == rt_self.frames;
-			if (*outermost && loop) {
-				*outermost = false;
-				f = loop;
-			}
-			return (uint64_t)f;
-		}
+		if (is_unit(unit, f->function))
+			return (uint64_t)(f == rt_self.frames && loop ? loop : f);
 		loop = NULL;
 	}
 	return 0;

@@ -337,7 +337,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 		}
 		if (now - began >= limit || late) {
 			if (gate->stage == HEAL_LINGERING && blamed)
-				blamed->lingered += 4;
+				__atomic_fetch_add(&blamed->late, 1, __ATOMIC_RELAXED);
 			count(blamed, limit == MOMENT_NS ? ATOMSAN_HEAL_SCHEDULED : ATOMSAN_HEAL_TIMEOUTS, 1);
 			break;
 		}

@@ -100,9 +100,8 @@ extern struct heal_settings {
 bool heal_wait_scheduled(const void *gate, uint64_t until, bool *late);
 void heal_wake_scheduled(const void *gate);
 bool heal_scheduled(void);
-/* The innermost open call of the section's unit, or of whoever works for it; 0: it is not open. `outermost`:
- * the thread begins there. */
-uint64_t heal_frame_of(const struct atomsan_heal_section *section, bool *outermost);
+/* The innermost open call of the section's unit, or of whoever works for it; 0: it is not open. */
+uint64_t heal_frame_of(const struct atomsan_heal_section *section);
 
 /* ---- gates (heal_gate.c) ---- */
 

@@ -17,7 +17,10 @@
 
 #include <stdint.h>
 
-enum { NEAR = 1024 };
+enum {
+	NEAR = 1024,    /* bytes: a lock that lies beside what it guards */
+	TRUSTED = 4096, /* accesses under a lock, and none without it */
+};
 
 static void count(struct atomsan_heal_section *section, enum atomsan_heal_counter counter)
 {
@@ -78,8 +81,12 @@ static bool is_guarded(struct atomsan_heal_variable *variable, const void *p)
 		return false;
 	if (guard->state == HEAL_GUARD_UNKNOWN && me->held_count && !me->held[me->held_count - 1].shared)
 		guard_learn(guard, me->held[me->held_count - 1].object, p);
-	if (guard->state != HEAL_GUARD_UNKNOWN && holds(guard_lock(guard, p)))
-		return true;
+	if (guard->state != HEAL_GUARD_UNKNOWN && holds(guard_lock(guard, p))) {
+		if (heal_likely(guard->times >= TRUSTED))
+			return true;
+		guard->times++;
+		return false;
+	}
 	__atomic_store_n(&guard->state, HEAL_GUARD_NONE, __ATOMIC_RELEASE);
 	return false;
 }
@@ -191,13 +198,12 @@ static bool enter(struct atomsan_heal_section *section, const char *from, const 
 	struct heal_thread *me = &heal_self;
 	struct heal_open *open, *before = NULL;
 	struct heal_wish wish = {.section = section, .from = from, .to = to, .kinds = 3};
-	bool outermost = false;
 	uint64_t frame;
 	uint32_t node;
 
 	if (section->flags & ATOMSAN_HEAL_OFF)
 		return false;
-	frame = heal_frame_of(section, &outermost);
+	frame = heal_frame_of(section);
 	if (!frame)
 		return false;
 	for (uint32_t i = 0; i < me->open_count; i++)
@@ -229,7 +235,7 @@ static bool enter(struct atomsan_heal_section *section, const char *from, const 
 	open->frame = frame;
 	open->depth = 1;
 	open->stage = HEAL_OWNED;
-	open->reused = outermost;
+	open->reused = false;
 	open->held = me->held_count;
 	open->gates = 0;
 	me->open_count++;
@@ -237,6 +243,7 @@ static bool enter(struct atomsan_heal_section *section, const char *from, const 
 		take_locks(open, from);
 	node = heal_variable_node(heal_leader(section->variable));
 	heal_order_taken(node);
+	is_guarded(heal_leader(section->variable), from);
 	if (take(open, node, &wish))
 		heal_let_through(wish.from, wish.to);
 	/* What it was begun with before is passed on to this one. */
@@ -251,12 +258,12 @@ static bool worth_keeping(const struct heal_open *open)
 {
 	const struct atomsan_heal_section *section = open->section;
 
-	/* A thread's outermost function may never be left. */
-	if (open->reused && open->stage == HEAL_OWNED)
-		return false;
 	if (section->flags & (ATOMSAN_HEAL_CONSECUTIVE | ATOMSAN_HEAL_SCHEDULE))
 		return false;
-	return section->lingered < 16 * (1 + section->reused);
+	/* Nobody could say of a whole unit that the rest of it does not matter; but it may take too long. */
+	if (section->flags & ATOMSAN_HEAL_WHOLE)
+		return section->late < 4;
+	return section->late < 4 && section->lingered < 16 * (1 + section->reused);
 }
 
 static void set_stage(struct heal_open *open, enum heal_stage stage)
