@@ -39,7 +39,8 @@ enum sched_state {
 	X(KERNEL, "the kernel")                      \
 	X(REPEATING, "a value that does not change") \
 	X(ENDED, "nothing, it has ended")            \
-	X(UNBORN, "nothing, it was never created")
+	X(UNBORN, "nothing, it was never created")   \
+	X(GATE, "the end of another thread's section")
 
 enum sched_wait {
 #define X(name, text) SCHED_WAIT_##name,

@@ -6,6 +6,7 @@
  */
 #include "rt/cond.h"
 #include "rt/create.h"
+#include "rt/heal.h"
 #include "rt/lock.h"
 #include "rt/once.h"
 #include "rt/real.h"
@@ -117,8 +118,16 @@ INTERPOSER void mtx_destroy(mtx_t *mutex)
 	rt_op(TRACE_OP_LOCK_DESTROY, TRACE_LOCK_C11, mutex, site);
 }
 
-#define LOCK(deadline, real) \
-	SCHED_WAIT(SCHED_WAIT_MUTEX, mutex, site, deadline, REAL(mtx_trylock)(mutex), thrd_busy, real)
+/* What the scheduler tries until it works. */
+static int attempt(mtx_t *mutex)
+{
+	HEAL_ATTEMPT(mutex);
+	return REAL(mtx_trylock)(mutex);
+}
+#define LOCK(deadline, real)                                                                            \
+	HEAL_LOCK(mutex,                                                                                \
+		  SCHED_WAIT(SCHED_WAIT_MUTEX, mutex, site, deadline, attempt(mutex), thrd_busy, real), \
+		  REAL(mtx_unlock)(mutex))
 
 INTERPOSER int mtx_lock(mtx_t *mutex)
 {
@@ -135,7 +144,7 @@ INTERPOSER int mtx_trylock(mtx_t *mutex)
 	int result;
 
 	SCHED_POINT(mutex, site);
-	result = REAL(mtx_trylock)(mutex);
+	result = HEAL_LOCK(mutex, REAL(mtx_trylock)(mutex), REAL(mtx_unlock)(mutex));
 	rt_mutex_locked((pthread_mutex_t *)mutex, TRACE_LOCK_C11 | TRACE_LOCK_TRY, to_errno(result), site);
 	return result;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Condition variables; cond.h says what a wait looks like. */
 #include "rt/cond.h"
+#include "rt/heal.h"
 #include "rt/lock.h"
 #include "rt/real.h"
 
@@ -9,6 +10,9 @@
 void cond_begin(struct cond_wait *wait, const struct timespec *until)
 {
 	bool refused = until && (until->tv_nsec < 0 || until->tv_nsec >= 1000000000);
+
+	if (unlikely(heal_on))
+		heal_on_wait(wait->mutex);
 
 	/* libc looks at the time first and the owner second, and returns with the
 	 * mutex as it was: that is no wait at all. */
@@ -19,6 +23,8 @@ void cond_begin(struct cond_wait *wait, const struct timespec *until)
 
 void cond_end(const struct cond_wait *wait, int error)
 {
+	if (unlikely(heal_on))
+		heal_on_waited(wait->mutex);
 	if (!wait->recorded)
 		return;
 	rt_op_values(TRACE_OP_WAKE, 0, wait->condition, (uintptr_t)wait->mutex, error, wait->site);

@@ -6,6 +6,7 @@
  */
 #include "rt/rt.h"
 #include "rt/sys.h"
+#include "rt/watch.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -205,6 +206,39 @@ static void write_module(uint32_t number)
 	rt_file_meta(TRACE_META_MODULE, pieces, sizeof pieces / sizeof *pieces);
 }
 
+bool rt_module_is_build(const struct atomsan_site *sites, const char *build, uint32_t length)
+{
+	static const char digits[] = "0123456789abcdef";
+	static struct object object;
+
+	if (!length)
+		return true;
+	object = (struct object){.address = (uint64_t)sites};
+	rt_self.inside++;
+	dl_iterate_phdr(match_object, &object);
+	rt_self.inside--;
+	if (length != 2 * object.build_id_length)
+		return false;
+	for (uint32_t i = 0; i < length; i++) {
+		unsigned char byte = object.build_id[i / 2];
+
+		if (build[i] != digits[i % 2 ? byte & 15 : byte >> 4])
+			return false;
+	}
+	return true;
+}
+
+void rt_module_each(void (*each)(const struct atomsan_site *sites, uint64_t count, uint64_t first,
+				 const struct atomsan_function *functions, uint64_t function_count))
+{
+	for (uint32_t i = 0; i < module_count; i++)
+		if (modules[i].sites.length)
+			each((const struct atomsan_site *)modules[i].sites.begin,
+			     modules[i].sites.length / sizeof(struct atomsan_site), modules[i].sites.first,
+			     (const struct atomsan_function *)modules[i].functions.begin,
+			     modules[i].functions.length / sizeof(struct atomsan_function));
+}
+
 /* Empty tables have no address of their own. */
 static bool is_loaded(const struct module *module)
 {
@@ -277,6 +311,10 @@ EXPORT void __atomsan_module_register(struct atomsan_module *given)
 	__atomic_store_n(&module_count, number + 1, __ATOMIC_RELEASE);
 	for (const struct atomsan_function *f = given->functions_begin; f < given->functions_end; f++)
 		__atomic_fetch_add(&rt_header->counters[TRACE_COUNT_ASM], f->asm_blocks, __ATOMIC_RELAXED);
+	if (unlikely(rt_watching) && module->sites.length)
+		watch_module(given->sites_begin, module->sites.length / sizeof(struct atomsan_site),
+			     module->sites.first, given->functions_begin,
+			     module->functions.length / sizeof(struct atomsan_function));
 	if (rt_recording) {
 		write_module(number);
 		rt_op_value(TRACE_OP_MODULE, 0, NULL, number, NULL);

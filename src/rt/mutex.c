@@ -3,6 +3,7 @@
  * Mutexes. A lock is recorded when it has been got, an unlock before it is
  * done, so that of two critical sections the stamps give the order.
  */
+#include "rt/heal.h"
 #include "rt/lock.h"
 #include "rt/real.h"
 #include "rt/scheduler.h"
@@ -83,12 +84,16 @@ void rt_mutex_unlocking(const pthread_mutex_t *mutex, unsigned flags, const stru
 /* What the scheduler tries until it works. Who already holds a mutex that checks for it is told so. */
 static int attempt(pthread_mutex_t *mutex)
 {
-	int error = REAL(pthread_mutex_trylock)(mutex);
+	int error;
 	bool checks = (mutex->__data.__kind & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK;
 
+	HEAL_ATTEMPT(mutex);
+	error = REAL(pthread_mutex_trylock)(mutex);
 	return error == EBUSY && checks && rt_mutex_mine(mutex) ? REAL(pthread_mutex_lock)(mutex) : error;
 }
-#define LOCK(deadline, real) SCHED_WAIT(SCHED_WAIT_MUTEX, mutex, site, deadline, attempt(mutex), EBUSY, real)
+#define LOCK(deadline, real)                                                                               \
+	HEAL_LOCK(mutex, SCHED_WAIT(SCHED_WAIT_MUTEX, mutex, site, deadline, attempt(mutex), EBUSY, real), \
+		  REAL(pthread_mutex_unlock)(mutex))
 
 INTERPOSER int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
@@ -126,7 +131,7 @@ INTERPOSER int pthread_mutex_trylock(pthread_mutex_t *mutex)
 	int error;
 
 	SCHED_POINT(mutex, site);
-	error = REAL(pthread_mutex_trylock)(mutex);
+	error = HEAL_LOCK(mutex, REAL(pthread_mutex_trylock)(mutex), REAL(pthread_mutex_unlock)(mutex));
 	rt_mutex_locked(mutex, TRACE_LOCK_TRY, error, site);
 	return error;
 }

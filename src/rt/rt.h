@@ -178,6 +178,10 @@ const struct atomsan_variable *rt_module_variable(uint64_t address) ATOMSAN_KEEP
 /* The nth variable of this name, from 0. */
 const struct atomsan_variable *rt_module_variable_named(const char *name, uint32_t nth);
 
+/* All that are registered, and whether one has this build-id, in hexadecimal (none: yes). */
+void rt_module_each(void (*each)(const struct atomsan_site *sites, uint64_t count, uint64_t first,
+				 const struct atomsan_function *functions, uint64_t function_count));
+bool rt_module_is_build(const struct atomsan_site *sites, const char *build, uint32_t length);
 void rt_module_executable(void);   /* register the one that the runtime is linked into */
 void rt_module_write_all(void);    /* into a trace just opened */
 void rt_module_count_unseen(void); /* loaded, and not compiled with atomsan */

@@ -3,6 +3,7 @@
  * Readers-writer locks: RDLOCK for a reader, LOCK for a writer, one UNLOCK for
  * both, for that is what POSIX has. libc never refuses an unlock.
  */
+#include "rt/heal.h"
 #include "rt/lock.h"
 #include "rt/real.h"
 #include "rt/scheduler.h"
@@ -43,13 +44,18 @@ INTERPOSER int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 /* What the scheduler tries until it works. libc refuses who writes already. */
 static int attempt(pthread_rwlock_t *lock, int (*try)(pthread_rwlock_t *), int (*wait)(pthread_rwlock_t *))
 {
-	int error = try(lock);
+	int error;
 
+	HEAL_ATTEMPT(lock);
+	error = try(lock);
 	return error == EBUSY && lock->__data.__cur_writer == (int)sys0(gettid) ? wait(lock) : error;
 }
-#define LOCK(deadline, kind, real)                          \
-	SCHED_WAIT(SCHED_WAIT_RWLOCK, lock, site, deadline, \
-		   attempt(lock, REAL(pthread_rwlock_try##kind), REAL(pthread_rwlock_##kind)), EBUSY, real)
+#define LOCK(deadline, kind, real)                                                                       \
+	HEAL_LOCK(lock,                                                                                  \
+		  SCHED_WAIT(SCHED_WAIT_RWLOCK, lock, site, deadline,                                    \
+			     attempt(lock, REAL(pthread_rwlock_try##kind), REAL(pthread_rwlock_##kind)), \
+			     EBUSY, real),                                                               \
+		  REAL(pthread_rwlock_unlock)(lock))
 
 #define PLAIN(kind, op)                                                       \
 	INTERPOSER int pthread_rwlock_##kind(pthread_rwlock_t *lock)          \
@@ -63,16 +69,16 @@ static int attempt(pthread_rwlock_t *lock, int (*try)(pthread_rwlock_t *), int (
 PLAIN(rdlock, RDLOCK)
 PLAIN(wrlock, LOCK)
 
-#define TRY(name, op)                                                     \
-	INTERPOSER int name(pthread_rwlock_t *lock)                       \
-	{                                                                 \
-		const struct atomsan_site *site = rt_take_site();         \
-		int error;                                                \
-                                                                          \
-		SCHED_POINT(lock, site);                                  \
-		error = REAL(name)(lock);                                 \
-		locked(TRACE_OP_##op, TRACE_LOCK_TRY, lock, error, site); \
-		return error;                                             \
+#define TRY(name, op)                                                                         \
+	INTERPOSER int name(pthread_rwlock_t *lock)                                           \
+	{                                                                                     \
+		const struct atomsan_site *site = rt_take_site();                             \
+		int error;                                                                    \
+                                                                                              \
+		SCHED_POINT(lock, site);                                                      \
+		error = HEAL_LOCK(lock, REAL(name)(lock), REAL(pthread_rwlock_unlock)(lock)); \
+		locked(TRACE_OP_##op, TRACE_LOCK_TRY, lock, error, site);                     \
+		return error;                                                                 \
 	}
 TRY(pthread_rwlock_tryrdlock, RDLOCK)
 TRY(pthread_rwlock_trywrlock, LOCK)

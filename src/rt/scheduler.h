@@ -28,6 +28,7 @@
 #define ATOMSAN_RT_SCHEDULER_H
 
 #include "abi/sched.h"
+#include "rt/heal.h"
 #include "rt/rt.h"
 #include "rt/watch.h"
 
@@ -203,6 +204,8 @@ uint64_t sched_now(void);
 		int result_;                                                                              \
                                                                                                           \
 		WATCH_BEFORE(thing, place);                                                               \
+		if (unlikely(heal_on) && (kind) == SCHED_WAIT_JOIN)                                       \
+			heal_on_wait(NULL);                                                               \
 		if (likely(!me_)) {                                                                       \
 			result_ = (real);                                                                 \
 		} else {                                                                                  \

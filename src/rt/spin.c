@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Spin locks. They know no owner, so no unlock is ever refused. */
+#include "rt/heal.h"
 #include "rt/lock.h"
 #include "rt/real.h"
 #include "rt/scheduler.h"
@@ -36,11 +37,20 @@ INTERPOSER int pthread_spin_destroy(pthread_spinlock_t *lock)
 	return error;
 }
 
+/* What the scheduler tries until it works. */
+static int attempt(pthread_spinlock_t *lock)
+{
+	HEAL_ATTEMPT(lock);
+	return REAL(pthread_spin_trylock)(lock);
+}
+
 INTERPOSER int pthread_spin_lock(pthread_spinlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int error = SCHED_WAIT(SCHED_WAIT_SPIN, lock, site, 0, REAL(pthread_spin_trylock)(lock), EBUSY,
-			       REAL(pthread_spin_lock)(lock));
+	int error = HEAL_LOCK(lock,
+			      SCHED_WAIT(SCHED_WAIT_SPIN, lock, site, 0, attempt(lock), EBUSY,
+					 REAL(pthread_spin_lock)(lock)),
+			      REAL(pthread_spin_unlock)(lock));
 
 	locked(0, lock, error, site);
 	return error;
@@ -52,7 +62,7 @@ INTERPOSER int pthread_spin_trylock(pthread_spinlock_t *lock)
 	int error;
 
 	SCHED_POINT(lock, site);
-	error = REAL(pthread_spin_trylock)(lock);
+	error = HEAL_LOCK(lock, REAL(pthread_spin_trylock)(lock), REAL(pthread_spin_unlock)(lock));
 	locked(TRACE_LOCK_TRY, lock, error, site);
 	return error;
 }

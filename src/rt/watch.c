@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/watch.h"
+#include "rt/heal.h"
 #include "rt/noise.h"
 #include "rt/race.h"
 #include "rt/watch_report.h"
@@ -20,6 +21,10 @@ void watch_start(void)
 {
 	noise_start();
 	race_start();
+	if (heal_start()) {
+		rt_watching |= WATCH_HEAL;
+		rt_module_each(heal_module);
+	}
 	watch_self.birth.seed = noise_seed(0, 0);
 }
 
@@ -57,9 +62,11 @@ void watch_born(const struct watch_birth *birth)
 void watch_thread_begin(uint32_t number)
 {
 	noise_thread_begin();
+	rt_self.number = number;
+	if (rt_watching & WATCH_HEAL)
+		heal_thread_begin();
 	if (rt_recording)
 		return;
-	rt_self.number = number;
 	__atomsan_thread.shadow_mask = 0;
 	if (rt_watching == WATCH_RACE) {
 		race_thread_begin();
@@ -74,6 +81,8 @@ void watch_thread_begin(uint32_t number)
 
 void watch_thread_end(void)
 {
+	if (rt_watching & WATCH_HEAL)
+		heal_thread_end();
 	if (rt_watching == WATCH_RACE && !rt_recording)
 		race_thread_end();
 	noise_thread_end();
@@ -81,6 +90,8 @@ void watch_thread_end(void)
 
 int watch_finish(int status)
 {
+	if (rt_watching & WATCH_HEAL)
+		heal_finish();
 	if (rt_watching & WATCH_RACE)
 		race_finish();
 	noise_finish();
@@ -95,6 +106,15 @@ void watch_fork_child(void)
 	watch_report_fork_child();
 	if (rt_watching & WATCH_RACE)
 		race_fork_child();
+	if (rt_watching & WATCH_HEAL)
+		heal_fork_child();
+}
+
+void watch_module(const struct atomsan_site *sites, uint64_t count, uint64_t first,
+		  const struct atomsan_function *functions, uint64_t function_count)
+{
+	if (rt_watching & WATCH_HEAL)
+		heal_module(sites, count, first, functions, function_count);
 }
 
 void watch_access(const void *p, uint64_t length, unsigned kinds,
@@ -104,6 +124,8 @@ void watch_access(const void *p, uint64_t length, unsigned kinds,
 
 	if (!mine() || !length)
 		return;
+	if (rt_watching & WATCH_HEAL)
+		heal_on_access(p, length, kinds, site);
 	if (rt_watching & WATCH_NOISE)
 		noise_access(p, length, site, &pause);
 	if (kinds == (WATCH_READ | WATCH_WRITE)) {
@@ -114,6 +136,8 @@ void watch_access(const void *p, uint64_t length, unsigned kinds,
 		race_access(p, length, kinds, site, &pause);
 	else if (pause.kind)
 		noise_pause(&pause);
+	if (rt_watching & WATCH_HEAL)
+		heal_on_return();
 }
 
 void watch_store(const void *p) ATOMSAN_KEEPS_REGISTERS
@@ -124,12 +148,16 @@ void watch_store(const void *p) ATOMSAN_KEEPS_REGISTERS
 	if (!mine() || watch_self.update != p)
 		return;
 	watch_self.update = NULL;
+	if (rt_watching & WATCH_HEAL)
+		heal_on_store(p);
 	if (rt_watching & WATCH_NOISE)
 		noise_access(p, site->size, site, &pause);
 	if (rt_watching & WATCH_RACE)
 		race_access(p, site->size, WATCH_WRITE, site, &pause);
 	else if (pause.kind)
 		noise_pause(&pause);
+	if (rt_watching & WATCH_HEAL)
+		heal_on_return();
 }
 
 void watch_atomic(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
@@ -139,6 +167,8 @@ void watch_atomic(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_
 
 	if (!mine())
 		return;
+	if (rt_watching & WATCH_HEAL)
+		heal_on_atomic(p, site);
 	if (site->kind == ATOMSAN_ATOMIC_STORE)
 		kinds = WATCH_WRITE;
 	/* A compare-exchange may fail, and is a read then. */
@@ -150,6 +180,8 @@ void watch_atomic(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_
 		race_access(p, site->size, kinds, site, &pause);
 	else if (pause.kind)
 		noise_pause(&pause);
+	if (rt_watching & WATCH_HEAL)
+		heal_on_return();
 }
 
 void watch_atomic_done(const void *p, bool wrote, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
@@ -159,6 +191,8 @@ void watch_atomic_done(const void *p, bool wrote, const struct atomsan_site *sit
 	(void)site;
 	if (!mine())
 		return;
+	if (rt_watching & WATCH_HEAL)
+		heal_on_atomic_done();
 }
 
 void watch_before(const void *object, const struct atomsan_site *site)
@@ -167,6 +201,8 @@ void watch_before(const void *object, const struct atomsan_site *site)
 
 	if (!mine())
 		return;
+	if (rt_watching & WATCH_HEAL)
+		heal_on_before(object);
 	if (rt_watching & WATCH_NOISE)
 		noise_access(object, 1, site, &pause);
 	if (pause.kind)
@@ -175,9 +211,9 @@ void watch_before(const void *object, const struct atomsan_site *site)
 
 void watch_op(enum trace_op op, const void *object, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
-	(void)op;
-	(void)object;
 	(void)site;
 	if (!mine())
 		return;
+	if (rt_watching & WATCH_HEAL)
+		heal_on_op(op, object);
 }

@@ -60,6 +60,9 @@ void watch_thread_end(void);
 /* The process ends; the status to end with instead of this one. */
 int watch_finish(int status);
 void watch_fork_child(void); /* before its thread begins anew */
+/* A module is registered that was not there at the start. */
+void watch_module(const struct atomsan_site *sites, uint64_t count, uint64_t first,
+		  const struct atomsan_function *functions, uint64_t function_count);
 
 /* Before an access, and before the write of an update. */
 void watch_access(const void *p, uint64_t length, unsigned kinds,

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What healing works on: sections that must not be broken, the variables that
+ * they are on, and the places in the program where something is to be done. The
+ * runtime makes them of an atomicity repository and of the sites of a program
+ * that was built to be tested; in a program that was built with `cc --heal` the
+ * pass has put them there, and the calls at the end of this file.
+ *
+ * Everything above a line "the runtime's" is said by whoever makes it; what is
+ * below it begins as zero.
+ */
+#ifndef ATOMSAN_ABI_HEAL_H
+#define ATOMSAN_ABI_HEAL_H
+
+#include <stdint.h>
+
+/* Kinds of accesses, or'ed. The values are the repository's. */
+enum atomsan_heal_kind { ATOMSAN_HEAL_READ = 1, ATOMSAN_HEAL_WRITE = 2 };
+
+/* What others wait at: it has an owner, who goes on as if nothing were. */
+struct atomsan_heal_gate {
+	uint32_t word;  /* futex: the owner's number, or'ed with whether somebody waits; 0: it is open */
+	uint32_t count; /* what the owner has it for, how many times */
+	/* Which of the variable's bytes the owner is about; both NULL: all. */
+	const char *from, *to;
+	struct atomsan_heal_section *section; /* NULL: a single access */
+	const void *object;                   /* a lock's gate: of which lock */
+	uint32_t allow;                       /* kinds that others may do meanwhile */
+	uint32_t stage;                       /* enum heal_stage */
+	uint32_t holder;                      /* a lock's gate: who has the lock; 0: nobody */
+	uint32_t readers;                     /* a lock's gate: how many share it */
+	uint64_t serial;                      /* how often it was taken */
+};
+
+/* Where the lock lies that a variable is used under: so far away from it, or at this address. */
+struct atomsan_heal_guard {
+	uint32_t state; /* enum heal_guard */
+	uint32_t times; /* that it was seen to be so */
+	int64_t value;
+};
+
+struct atomsan_heal_variable {
+	const char *name;
+	/* the runtime's */
+	struct atomsan_heal_variable *leader; /* whose gate it shares; NULL: its own */
+	uint64_t node;                        /* in the order of locks and gates; 0: none yet */
+	struct atomsan_heal_guard guard;
+	struct atomsan_heal_gate gate;
+};
+
+enum atomsan_heal_flag {
+	ATOMSAN_HEAL_ANY = 1,         /* it may end on another address than it began on */
+	ATOMSAN_HEAL_RECURSIVE = 2,   /* entered again it must be left again */
+	ATOMSAN_HEAL_CONSECUTIVE = 4, /* any other access of the thread to the variable ends it */
+	ATOMSAN_HEAL_SCHEDULE = 8,    /* others are asked to wait a moment, and no more */
+	ATOMSAN_HEAL_OFF = 16,
+	ATOMSAN_HEAL_WHOLE = 32, /* the whole unit: any access of the section's variables in it begins it */
+};
+
+enum atomsan_heal_counter {
+	ATOMSAN_HEAL_ENTERED,   /* times */
+	ATOMSAN_HEAL_HEALED,    /* somebody had to wait, and did until the section was over */
+	ATOMSAN_HEAL_SCHEDULED, /* somebody was held up for a moment only: waiting might not have ended */
+	ATOMSAN_HEAL_TIMEOUTS,  /* somebody waited as long as is allowed, and went on */
+	ATOMSAN_HEAL_GIVEN_UP,  /* the section's thread had to wait for others itself */
+	ATOMSAN_HEAL_WAITED,    /* nanoseconds, of all */
+	ATOMSAN_HEAL_COUNTERS
+};
+
+struct atomsan_heal_section {
+	const char *id;
+	struct atomsan_heal_variable *variable;
+	const char *unit;      /* leaving this function ends it */
+	const char *unit_file; /* its last component */
+	uint32_t flags;        /* enum atomsan_heal_flag */
+	uint32_t allow;        /* kinds that others may do meanwhile */
+	/* the runtime's */
+	struct atomsan_heal_guard end_guard; /* what is held at its ends and not at its entry */
+	uint32_t lingered, reused;           /* how often it was kept until its unit was left, and what for */
+	uint64_t late;                       /* how often that was too long for somebody else */
+	uint64_t counter[ATOMSAN_HEAL_COUNTERS];
+};
+
+enum atomsan_heal_what { ATOMSAN_HEAL_ENTRY = 1, ATOMSAN_HEAL_END = 2 };
+struct atomsan_heal_role {
+	struct atomsan_heal_section *section;
+	uint32_t what; /* enum atomsan_heal_what */
+	uint32_t kind; /* of the access, one of them */
+};
+
+/* An access of a variable that has sections. */
+struct atomsan_heal_place {
+	struct atomsan_heal_variable *variable;
+	uint32_t kinds; /* what the access does */
+	uint32_t roles;
+	const struct atomsan_heal_role *role;
+};
+
+/* ---- a program that was built with `cc --heal` ---- */
+
+/* In the section atomsan_heal of the executable, one after the other: pointers to all heal sections. */
+#define ATOMSAN_HEAL_TABLE "atomsan_heal"
+
+/* Around an access at a place. */
+void __atomsan_heal_before(const void *p, uint64_t length, const struct atomsan_heal_place *place);
+void __atomsan_heal_after(void);
+/* Where a function begins that is the unit of a section, and where it ends. */
+void __atomsan_heal_enter(const char *unit);
+void __atomsan_heal_leave(void);
+
+_Static_assert(sizeof(struct atomsan_heal_gate) == 64, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_heal_variable) == 104, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_heal_section) == 120, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_heal_role) == 16, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_heal_place) == 24, "the pass writes this layout");
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* `atomsan heal`: run a program so that what is known to break it does not happen. */
+#include "base/text.h"
+#include "cli/healing.h"
+#include "finding/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t child;
+
+static void pass_on(int signal)
+{
+	if (child > 0)
+		kill(child, signal);
+}
+
+char *healing_options(const struct healing *h)
+{
+	const char *old = getenv("ATOMSAN_OPTIONS");
+	char *absolute = realpath(h->path, NULL);
+	char *options = mem_textf("heal=1:repository=%s:results=%s%s%s%s%s%s%s%s%s%s",
+				  absolute ? absolute : h->path, h->folder, h->wait ? ":heal_timeout=" : "",
+				  h->wait ? h->wait : "", h->noise ? ":noise=" : "", h->noise ? h->noise : "",
+				  h->seed ? ":seed=" : "", h->seed ? h->seed : "",
+				  h->verbose ? ":verbosity=1" : "", old && *old ? ":" : "", old ? old : "");
+
+	free(absolute);
+	return options;
+}
+
+/* ---- what came of it ---- */
+
+/* A line of a process's file: "section ID" and the counters. */
+static void read_line(struct healing *h, char *line)
+{
+	char *rest = line, *word = strsep(&rest, " ");
+	struct repository_section *section;
+
+	if (strcmp(word, "section") || !rest)
+		return;
+	section = repository_find(&h->repository, strsep(&rest, " "));
+	for (int i = 0; section && rest && i < ATOMSAN_HEAL_COUNTERS; i++)
+		h->counters[section - h->repository.sections][i] += strtoull(strsep(&rest, " "), NULL, 10);
+}
+
+static void read_results(struct healing *h)
+{
+	DIR *directory = opendir(h->folder);
+	struct dirent *entry;
+
+	h->counters = mem_zalloc(h->repository.section_count + 1, sizeof *h->counters);
+	while (directory && (entry = readdir(directory))) {
+		char *path = mem_textf("%s/%s", h->folder, entry->d_name), *line = NULL;
+		FILE *file = strncmp(entry->d_name, "heal.", 5) ? NULL : fopen(path, "re");
+		size_t room = 0;
+
+		h->processes += file != NULL;
+		while (file && getline(&line, &room, file) > 0) {
+			line[strcspn(line, "\n")] = 0;
+			read_line(h, line);
+		}
+		free(line);
+		if (file)
+			fclose(file);
+		free(path);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+static const char *const counter_names[ATOMSAN_HEAL_COUNTERS] = {"entered",  "healed",   "scheduled",
+								 "timeouts", "given_up", "waited_ns"};
+
+static void print_json(const struct healing *h, int status)
+{
+	fputs("{\"version\":1,\"program\":", stdout);
+	text_json(stdout, h->target.argv[0]);
+	printf(",\"status\":%d,\"repository\":", status);
+	text_json(stdout, h->path);
+	fputs(",\"sections\":[", stdout);
+	for (uint32_t i = 0; i < h->repository.section_count; i++) {
+		const struct repository_section *s = &h->repository.sections[i];
+
+		printf("%s\n{\"id\":", i ? "," : "");
+		text_json(stdout, s->id);
+		fputs(",\"variable\":", stdout);
+		text_json(stdout, s->variable);
+		fputs(",\"unit\":", stdout);
+		text_json(stdout, s->unit ? s->unit : s->entry.function);
+		for (int k = 0; k < ATOMSAN_HEAL_COUNTERS; k++)
+			printf(",\"%s\":%" PRIu64, counter_names[k], h->counters[i][k]);
+		putchar('}');
+	}
+	puts("]}");
+}
+
+/* To standard error: standard output is the program's. */
+static void print_text(const struct healing *h)
+{
+	bool head = false;
+
+	for (uint32_t i = 0; i < h->repository.section_count; i++) {
+		const struct repository_section *s = &h->repository.sections[i];
+		const uint64_t *n = h->counters[i];
+
+		if (!n[ATOMSAN_HEAL_ENTERED])
+			continue;
+		if (!head)
+			fprintf(stderr, "%-20s %10s %8s %9s %8s %8s %10s  %s\n", "section", "entered",
+				"healed", "scheduled", "too late", "given up", "waited ms", "what");
+		head = true;
+		fprintf(stderr,
+			"%-20s %10" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10.1f  ",
+			s->id, n[ATOMSAN_HEAL_ENTERED], n[ATOMSAN_HEAL_HEALED], n[ATOMSAN_HEAL_SCHEDULED],
+			n[ATOMSAN_HEAL_TIMEOUTS], n[ATOMSAN_HEAL_GIVEN_UP],
+			(double)n[ATOMSAN_HEAL_WAITED] / 1e6);
+		text_put(stderr, s->variable);
+		fputs(" in ", stderr);
+		text_put(stderr, s->unit ? s->unit : s->entry.function);
+		putc('\n', stderr);
+	}
+	if (!head)
+		fputs("atomsan heal: no section of the repository was entered\n", stderr);
+}
+
+/* Findings whose sections somebody had to wait for are healed, says the store. */
+static void keep(struct healing *h)
+{
+	struct store_query query = STORE_QUERY_ALL;
+	char *db = healing_db(h);
+	struct finding_list *list = NULL;
+	struct store *store = NULL;
+	uint32_t kept = 0;
+	struct err err;
+
+	if (!h->publish.no_store && !access(db, F_OK))
+		store = store_open(db, STORE_WRITE, &err);
+	if (store)
+		list = store_load(store, &query, &err);
+	for (uint32_t i = 0; list && i < list->finding_count; i++) {
+		struct finding *finding = &list->findings[i];
+		uint64_t healed = 0;
+
+		for (uint32_t s = 0; s < h->repository.section_count; s++)
+			for (uint32_t f = 0; f < h->repository.sections[s].from_count; f++) {
+				const struct repository_from *from = &h->repository.sections[s].from[f];
+
+				if (from->origin == ATOMICITY_FINDING && !strcmp(from->what, finding->id))
+					healed += h->counters[s][ATOMSAN_HEAL_HEALED];
+			}
+		if (!healed)
+			continue;
+		finding->state = FINDING_HEALED;
+		finding->verb = "heal";
+		finding->seen = healed;
+		list->findings[kept++] = *finding;
+	}
+	if (kept) {
+		list->finding_count = kept;
+		list->verb = "heal";
+		list->program = h->target.path;
+		finding_add_count(list, "healed", kept);
+		if (store_add(store, list, &err) < 0)
+			cli_fail(&verb_heal, &err);
+	}
+	finding_list_free(list);
+	store_close(store);
+	free(db);
+}
+
+/* ---- the program ---- */
+
+static int run_program(struct healing *h, char **argv)
+{
+	struct sigaction forward = {.sa_handler = pass_on};
+	char *options = healing_options(h);
+	int status = 0, failed = 0;
+
+	setenv("ATOMSAN_OPTIONS", options, 1);
+	free(options);
+	child = fork();
+	if (child < 0)
+		return cli_failf(&verb_heal, "cannot start another process: %s", strerror(errno));
+	if (!child) {
+		execvp(argv[0], argv);
+		fprintf(stderr, "atomsan heal: %s: %s\n", argv[0], strerror(errno));
+		_exit(127);
+	}
+	sigaction(SIGINT, &forward, NULL);
+	sigaction(SIGTERM, &forward, NULL);
+	sigaction(SIGHUP, &forward, NULL);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return cli_failf(&verb_heal, "lost the program: %s", strerror(errno));
+	read_results(h);
+	if (!h->processes && WIFEXITED(status) && WEXITSTATUS(status) != 127)
+		failed = cli_failf(&verb_heal, "%s was not healed: was it built with 'atomsan cc'?", argv[0]);
+	else if (h->publish.json)
+		print_json(h, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	else if (!h->quiet)
+		print_text(h);
+	keep(h);
+	if (failed)
+		return failed;
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	/* Die as it died, so that whoever waits for us sees the same; its core dump is enough. */
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+static void remove_folder(const char *folder)
+{
+	DIR *directory = opendir(folder);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		char *path = mem_textf("%s/%s", folder, entry->d_name);
+
+		if (entry->d_name[0] != '.')
+			unlink(path);
+		free(path);
+	}
+	if (directory)
+		closedir(directory);
+	rmdir(folder);
+}
+
+static bool is_number(const char *text)
+{
+	return !text || (*text && strspn(text, "0123456789") == strlen(text));
+}
+
+static int heal(struct healing *h, char **argv)
+{
+	const char *temporary = getenv("TMPDIR");
+	struct err err;
+	int status;
+
+	h->folder = mem_textf("%s/atomsan-heal-XXXXXX",
+			      temporary && *temporary == '/' && !strchr(temporary, ':') ? temporary : "/tmp");
+	if (!mkdtemp(h->folder))
+		return cli_failf(&verb_heal, "%s: cannot be made: %s", h->folder, strerror(errno));
+	if (target_init(&h->target, argv, &err) < 0 || healing_repository(h, &err) < 0)
+		status = cli_fail(&verb_heal, &err);
+	else if (strchr(h->path, ':'))
+		status = cli_failf(&verb_heal, "the repository's name may not have a colon: %s", h->path);
+	else
+		status = h->verify ? healing_verify(h) : run_program(h, argv);
+	remove_folder(h->folder);
+	target_release(&h->target);
+	repository_release(&h->repository);
+	free(h->counters);
+	free(h->folder);
+	free(h->path);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct healing h = {0};
+	const struct cli_option options[] = {
+		{"--repository", &h.given, NULL}, {"--from-findings", NULL, &h.from_findings},
+		{"--wait", &h.wait, NULL},        {"--noise", &h.noise, NULL},
+		{"--seed", &h.seed, NULL},        {"--verify", NULL, &h.verify},
+		{"--times", &h.times, NULL},      {"--json", NULL, &h.publish.json},
+		{"--quiet", NULL, &h.quiet},      {"--verbose", NULL, &h.verbose},
+		{"--db", &h.publish.db, NULL},    {"--no-store", NULL, &h.publish.no_store},
+		TARGET_OPTIONS(h.target),         {NULL, NULL, NULL}};
+	int first = cli_options(&verb_heal, argc, argv, options);
+
+	if (first < 0)
+		return first == -2 ? CLI_OK : CLI_FAILED;
+	/* Which finding to verify stands before the program. */
+	if (first < argc && h.verify && !strncmp(argv[first], "F-", 2) && strcmp(argv[first - 1], "--")) {
+		h.finding = argv[first++];
+		if (first < argc && !strcmp(argv[first], "--"))
+			first++;
+	}
+	if (first >= argc)
+		return cli_failf(&verb_heal, "which program? usage: atomsan heal %s", verb_heal.synopsis);
+	if (!is_number(h.wait) || !is_number(h.times) || (h.times && !strtoull(h.times, NULL, 10)))
+		return cli_failf(&verb_heal, "--wait takes milliseconds, and --times a number of runs");
+	return heal(&h, argv + first);
+}
+
+const struct verb verb_heal = {
+	.name = "heal",
+	.synopsis = "[OPTION]... [FINDING] -- PROGRAM [ARGUMENT]...",
+	.summary = "Run a program so that what is known to break it does not happen",
+	.help = "  --repository=FILE      what to heal; PROGRAM.atomicity beside the program, or, where "
+		"that\n"
+		"                         is not there, what the findings kept beside the program say\n"
+		"  --from-findings        add what the findings say to the repository, and heal with it\n"
+		"  --wait=MS              how long a thread waits for another one's section at most; 100\n"
+		"  --noise=NOISE          pauses that make rare interleavings frequent, see atomsan-race(1)\n"
+		"  --seed=N               of the noise\n"
+		"  --verify               run the schedules that failed, of FINDING or of all, with and\n"
+		"                         without healing, and say what came of it\n"
+		"  --times=N              --verify: each schedule N times\n"
+		"  --json                 one JSON document instead of text\n"
+		"  --quiet                say nothing about sections\n"
+		"  --verbose              say what the runtime does\n"
+		"  --db=FILE              where findings are kept; .atomsan/findings.db beside the program\n"
+		"  --no-store             do not note in the store what was healed\n" TARGET_HELP "\n"
+		"The exit status is the program's own; with --verify 66 if a schedule still fails.\n",
+	.run = run,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the files of `atomsan heal` share: what is healed, in which program, and what came of it. */
+#ifndef ATOMSAN_CLI_HEALING_H
+#define ATOMSAN_CLI_HEALING_H
+
+#include "abi/heal.h"
+#include "cli/publish.h"
+#include "cli/target.h"
+#include "repository/repository.h"
+
+struct healing {
+	struct target target;
+	struct publish publish;
+	const char *given;                       /* --repository */
+	const char *noise, *seed, *wait, *times; /* as given */
+	int verify, from_findings, quiet, verbose;
+	const char *finding; /* --verify: this one alone; NULL: all */
+	char *path;          /* of the repository that the program is given */
+	char *folder;        /* temporary, removed at the end */
+	struct repository repository;
+	/* of each section, over all processes */
+	uint64_t (*counters)[ATOMSAN_HEAL_COUNTERS];
+	uint32_t processes;
+};
+
+/* ---- healing_sources.c ---- */
+
+/* Reads the repository, or makes one of the store's findings where there is none. -1 with err set. */
+int healing_repository(struct healing *healing, struct err *err);
+/* What findings say must not be broken, as sections of the program with these sites. Returns how many there
+ * were; those that the program has no places for are left out. */
+uint32_t healing_add_findings(struct repository *repository, const struct finding_list *list,
+			      const struct atomicity_table *table);
+char *healing_db(const struct healing *healing);
+
+/* ---- healing_verify.c ---- */
+
+/* The failing schedules of the store's findings, without healing and with it. The exit status. */
+int healing_verify(struct healing *healing);
+
+/* ---- heal.c ---- */
+
+/* ATOMSAN_OPTIONS for a program that is to be healed; the caller frees it. */
+char *healing_options(const struct healing *healing);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Healing: keeping others out of a section that must not be broken. Both
+ * runtimes have this, the one that tests (rt/heal.c) and the small one that a
+ * program built with `cc --heal` brings along (rt/heal_field.c).
+ *
+ * A section's thread does not keep the program's locks. What it has are
+ * *gates*: one in front of each lock that it holds when the section begins, and
+ * one around the variable. Its unlock really happens, but who comes to lock
+ * waits at the gate, before, until the section is over. As the gate is closed
+ * while the lock is held, nobody else is behind it; and who has got past it and
+ * not yet got the lock looks again when he has it, and goes back.
+ *
+ *   heal_gate.c     gates, and waiting at them
+ *   heal_order.c    which gates may be waited for: the order of locks
+ *   heal_section.c  sections: begun, ended, left
+ *   heal_lock.c     which locks a thread has
+ *
+ * Healing never stops a program that would go on by itself. A gate is waited for
+ * only if the order of locks and gates, as seen so far, allows it; a circle of
+ * threads that wait for each other is seen while waiting, and who waits at a
+ * gate goes on then; there is a limit to every wait; who has a section and
+ * comes to wait for others gives it up first. What is given up or cut short is
+ * counted.
+ */
+#ifndef ATOMSAN_RT_HEAL_GATE_H
+#define ATOMSAN_RT_HEAL_GATE_H
+
+#include "abi/heal.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+#define heal_likely(x) __builtin_expect(!!(x), 1)
+#define heal_unlikely(x) __builtin_expect(!!(x), 0)
+
+enum {
+	HEAL_LOCKS = 2048,    /* gates of locks; which one is by the lock's address */
+	HEAL_VARIABLES = 256, /* that have gates of their own; the others share them */
+	HEAL_NODES = HEAL_LOCKS + HEAL_VARIABLES,
+	HEAL_THREADS = 4096,
+	HEAL_HELD = 32,
+	HEAL_OPEN = 8,
+	HEAL_GATES = 8,
+};
+
+enum heal_stage {
+	HEAL_OWNED,
+	HEAL_PASSING,   /* an access is about to happen, and that is all */
+	HEAL_LINGERING, /* the section has come to an end, but its unit may come there again */
+};
+
+enum heal_guard { HEAL_GUARD_UNKNOWN, HEAL_GUARD_NEAR, HEAL_GUARD_AT, HEAL_GUARD_NONE };
+
+struct heal_held {
+	const void *object;
+	uint32_t times;
+	bool shared;
+};
+
+struct heal_open {
+	struct atomsan_heal_section *section;
+	const char *from, *to;
+	uint64_t frame; /* see heal_sweep(); 0: nobody knows */
+	uint32_t depth;
+	uint32_t held;  /* locks, when it was last looked */
+	uint32_t stage; /* enum heal_stage */
+	bool reused;
+	uint32_t gates;
+	uint32_t nodes[HEAL_GATES]; /* of the gates that it has */
+};
+
+/* What a thread has. */
+struct heal_thread {
+	uint32_t number; /* 0: not met */
+	uint32_t held_count;
+	uint32_t open_count;
+	bool pending;        /* an access has been let through, and what follows it is to be done */
+	bool told;           /* others know which bytes it is about to access */
+	const void *through; /* a lock whose gate it need not wait for any more */
+	const struct atomsan_heal_place *update; /* it has read there, and is about to write */
+	uint64_t update_length;
+	struct heal_held held[HEAL_HELD];
+	struct heal_open open[HEAL_OPEN];
+};
+extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
+
+/* Whether healing is on, and how long it waits at most. */
+extern struct heal_settings {
+	bool on;
+	uint64_t timeout; /* nanoseconds */
+} heal_settings;
+
+/* ---- what each of the two runtimes has of its own ---- */
+
+/* Wait at a gate as the scheduler would have it. False: there is none, wait in the kernel. `late` says that
+ * it was long enough. */
+bool heal_wait_scheduled(const void *gate, uint64_t until, bool *late);
+void heal_wake_scheduled(const void *gate);
+bool heal_scheduled(void);
+/* The innermost open call of the section's unit, or of whoever works for it; 0: it is not open. */
+uint64_t heal_frame_of(const struct atomsan_heal_section *section);
+
+/* ---- gates (heal_gate.c) ---- */
+
+struct atomsan_heal_gate *heal_gate_of(uint32_t node);
+uint32_t heal_lock_node(const void *lock);
+uint32_t heal_variable_node(struct atomsan_heal_variable *variable);
+extern struct atomsan_heal_gate heal_locks[HEAL_LOCKS];
+static inline struct atomsan_heal_gate *heal_lock_gate(const void *lock)
+{
+	return &heal_locks[((uint64_t)lock >> 3) * 0x9e3779b97f4a7c15ull >> 53];
+}
+enum { HEAL_WAITED = 1u << 31 };
+
+static inline uint32_t heal_owner(const struct atomsan_heal_gate *gate)
+{
+	return __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) & ~(uint32_t)HEAL_WAITED;
+}
+
+/* What is wanted of a gate. */
+struct heal_wish {
+	struct atomsan_heal_section *section; /* to have it, for this section; NULL: to pass by */
+	const char *from, *to;                /* the bytes that the access is about; from NULL: all */
+	unsigned kinds;                       /* what it does to them */
+};
+/* Waits until the wish can be had, if that is allowed. False: go on without it. */
+bool heal_gate_pass(uint32_t node, const struct heal_wish *wish);
+/* Give one of the times back that the gate was taken. */
+void heal_gate_release(uint32_t node);
+/* Wait until nobody is inside the lock whose gate we have; for no longer than the limit. */
+void heal_gate_drain(uint32_t node);
+void heal_gate_stage(uint32_t node, enum heal_stage stage);
+
+/* The thread waits for this from here on (a node + 1), or for nothing (0). */
+void heal_waits(uint32_t node);
+/* An access of these bytes is about to happen, outside of all sections, and nobody is in the way: false if
+ * somebody is. And: it has happened. */
+bool heal_tell(uint32_t node, const struct heal_wish *wish);
+void heal_untell(void);
+/* Wait until those are through who told of these bytes before the gate was ours. */
+void heal_let_through(const char *from, const char *to);
+/* The thread's hook returns: an access that it was let make happens now. */
+void heal_returns(bool returned);
+
+uint64_t heal_now(void);
+/* In a forked child: nobody else is here any more. */
+void heal_forget(void);
+
+/* ---- order (heal_order.c) ---- */
+
+/* The thread, with all that it has, takes this one. */
+void heal_order_taken(uint32_t node);
+/* Would waiting for it, with all that the thread has, go against the order in which others take things? */
+bool heal_order_forbids(uint32_t node);
+/* Of a lock with this name another one is taken: what the repository says. */
+void heal_order_add(uint32_t from, uint32_t to);
+
+/* ---- sections (heal_section.c) ---- */
+
+/* Two variables are guarded together from here on. Before threads are. */
+void heal_join(struct atomsan_heal_variable *a, struct atomsan_heal_variable *b);
+struct atomsan_heal_variable *heal_leader(struct atomsan_heal_variable *variable);
+
+/* Before an access; behind it, if anybody can tell; `kinds` is what of the place's kinds comes now. */
+void heal_access(const struct atomsan_heal_place *place, const void *p, uint64_t length, unsigned kinds);
+/* Before the write of an update whose read was let through: ends and entries of that kind. */
+void heal_store(const struct atomsan_heal_place *place, const void *p, uint64_t length);
+void heal_done(void);
+/* Sections whose frame is not below this any more have been left. */
+void heal_sweep(uint64_t frame);
+/* The thread gives up all that it has: it waits for others now, or is no more. */
+void heal_give_up(bool counted);
+
+/* ---- locks (heal_lock.c) ---- */
+
+/* Before a lock is taken: waits at its gate. */
+void heal_lock_before(const void *lock);
+/* It has been got. True: it must be given back and taken anew, for somebody has a section on it. */
+bool heal_lock_barred(const void *lock);
+void heal_lock_taken(const void *lock, bool shared);
+void heal_lock_released(const void *lock);
+
+#pragma GCC visibility pop
+
+#endif

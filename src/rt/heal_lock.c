@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Which locks a thread has, and passing by their gates. */
+#include "rt/heal_gate.h"
+
+static struct heal_held *find(const void *lock)
+{
+	struct heal_thread *me = &heal_self;
+
+	for (uint32_t i = me->held_count; i--;)
+		if (me->held[i].object == lock)
+			return &me->held[i];
+	return NULL;
+}
+
+void heal_lock_before(const void *lock)
+{
+	struct heal_thread *me = &heal_self;
+	uint32_t node = heal_lock_node(lock);
+	uint32_t owner = heal_owner(&heal_locks[node]);
+
+	me->through = NULL;
+	/* Who has it passes anyway, and must not be kept from what he would do with it. */
+	if (heal_unlikely(owner && owner != me->number) && !find(lock)) {
+		struct heal_wish wish = {.kinds = ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE};
+
+		if (!heal_gate_pass(node, &wish))
+			me->through = lock;
+	}
+	heal_waits(node + 1);
+}
+
+bool heal_lock_barred(const void *lock)
+{
+	uint32_t owner = heal_owner(heal_lock_gate(lock));
+
+	return heal_unlikely(owner && owner != heal_self.number) && heal_self.through != lock && !find(lock);
+}
+
+void heal_lock_taken(const void *lock, bool shared)
+{
+	struct heal_thread *me = &heal_self;
+	struct heal_held *held = find(lock);
+	struct atomsan_heal_gate *gate = heal_lock_gate(lock);
+
+	heal_waits(0);
+	me->through = NULL;
+	if (held) {
+		held->times++;
+		return;
+	}
+	if (me->held_count || me->open_count)
+		heal_order_taken((uint32_t)(gate - heal_locks));
+	if (shared)
+		__atomic_fetch_add(&gate->readers, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_store_n(&gate->holder, me->number, __ATOMIC_RELAXED);
+	if (me->held_count < HEAL_HELD)
+		me->held[me->held_count++] = (struct heal_held){lock, 1, shared};
+}
+
+void heal_lock_released(const void *lock)
+{
+	struct heal_thread *me = &heal_self;
+	struct heal_held *held = find(lock);
+	struct atomsan_heal_gate *gate = heal_lock_gate(lock);
+
+	if (!held || --held->times)
+		return;
+	if (held->shared)
+		__atomic_fetch_sub(&gate->readers, 1, __ATOMIC_RELAXED);
+	else if (__atomic_load_n(&gate->holder, __ATOMIC_RELAXED) == me->number)
+		__atomic_store_n(&gate->holder, 0, __ATOMIC_RELEASE);
+	for (me->held_count--; held < &me->held[me->held_count]; held++)
+		*held = held[1];
+	/* Its owner may wait for the lock to be free. */
+	if (heal_unlikely(heal_owner(gate) && heal_owner(gate) != me->number))
+		heal_wake_scheduled(gate);
+}

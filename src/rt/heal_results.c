@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What came of healing: a file for the tools, or a line per section for whoever started the program. */
+#include "rt/heal.h"
+#include "rt/sys.h"
+
+#include <fcntl.h>
+
+struct line {
+	char bytes[2048];
+	uint32_t length;
+};
+
+static void put(struct line *line, const char *s)
+{
+	while (*s && line->length < sizeof line->bytes - 1)
+		line->bytes[line->length++] = *s++;
+}
+
+static void put_number(struct line *line, uint64_t n)
+{
+	char digits[24];
+	uint32_t count = sizeof digits;
+
+	digits[--count] = 0;
+	do {
+		digits[--count] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	put(line, " ");
+	put(line, digits + count);
+}
+
+/* One line a section: its id, and its counters in the order of enum atomsan_heal_counter. */
+static void write_results(void)
+{
+	static struct line line;
+	char path[1024];
+	long fd;
+
+	line.length = 0;
+	put(&line, rt_options.results);
+	put(&line, "/heal.%p");
+	line.bytes[line.length] = 0;
+	rt_path(path, sizeof path, line.bytes);
+	fd = sys3(open, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (sys_failed(fd))
+		return;
+	for (uint32_t i = 0; i < heal_section_count; i++) {
+		const struct atomsan_heal_section *section = &heal_sections[i];
+
+		line.length = 0;
+		put(&line, "section ");
+		put(&line, section->id);
+		for (int k = 0; k < ATOMSAN_HEAL_COUNTERS; k++)
+			put_number(&line, section->counter[k]);
+		put(&line, "\n");
+		sys3(write, fd, line.bytes, line.length);
+	}
+	sys1(close, fd);
+}
+
+void heal_finish(void)
+{
+	if (!heal_section_count)
+		return;
+	if (*rt_options.results) {
+		write_results();
+		return;
+	}
+	for (uint32_t i = 0; i < heal_section_count; i++) {
+		const struct atomsan_heal_section *section = &heal_sections[i];
+		const uint64_t *n = section->counter;
+
+		if (n[ATOMSAN_HEAL_HEALED] || n[ATOMSAN_HEAL_SCHEDULED] || n[ATOMSAN_HEAL_TIMEOUTS] ||
+		    (n[ATOMSAN_HEAL_ENTERED] && rt_options.verbosity))
+			rt_say("section %s on %s was entered %u times, healed %u, by scheduling %u, too late "
+			       "%u, given up %u; %u microseconds were waited",
+			       section->id, section->variable->name, n[ATOMSAN_HEAL_ENTERED],
+			       n[ATOMSAN_HEAL_HEALED], n[ATOMSAN_HEAL_SCHEDULED], n[ATOMSAN_HEAL_TIMEOUTS],
+			       n[ATOMSAN_HEAL_GIVEN_UP], n[ATOMSAN_HEAL_WAITED] / 1000);
+	}
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Sections: from their entry to their end, or to where their unit is left.
+ *
+ * At the entry the gates of all locks that the thread holds are taken, and the
+ * one of the variable; where an earlier pass has shown that the end needs a lock
+ * that the entry has not, its gate as well, and whoever is inside is let come
+ * out first. Variables that are used together in a section have one gate, so
+ * that among variables there is no order to go wrong.
+ *
+ * An end is an access, and the section is over when it has happened. It may not
+ * be the last: `n = size(v); for (...) get(v, i)` comes to its end again and
+ * again. So the section is kept until its unit is left, unless passes without
+ * number have shown that this is no use.
+ */
+#include "rt/heal_gate.h"
+
+#include <stdint.h>
+
+enum {
+	NEAR = 1024,    /* bytes: a lock that lies beside what it guards */
+	TRUSTED = 4096, /* accesses under a lock, and none without it */
+};
+
+static void count(struct atomsan_heal_section *section, enum atomsan_heal_counter counter)
+{
+	__atomic_fetch_add(&section->counter[counter], 1, __ATOMIC_RELAXED);
+}
+
+struct atomsan_heal_variable *heal_leader(struct atomsan_heal_variable *variable)
+{
+	while (variable->leader)
+		variable = variable->leader;
+	return variable;
+}
+
+void heal_join(struct atomsan_heal_variable *a, struct atomsan_heal_variable *b)
+{
+	a = heal_leader(a);
+	b = heal_leader(b);
+	if (a != b)
+		b->leader = a;
+}
+
+/* ---- the lock that something is done under ---- */
+
+static void guard_learn(struct atomsan_heal_guard *guard, const void *lock, const void *p)
+{
+	int64_t distance = (int64_t)((uint64_t)lock - (uint64_t)p);
+	bool near = distance > -NEAR && distance < NEAR;
+
+	guard->value = near ? distance : (int64_t)(uint64_t)lock;
+	__atomic_store_n(&guard->state, near ? HEAL_GUARD_NEAR : HEAL_GUARD_AT, __ATOMIC_RELEASE);
+}
+
+/* NULL: none is known. */
+static const void *guard_lock(const struct atomsan_heal_guard *guard, const void *p)
+{
+	uint32_t state = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE);
+
+	return state == HEAL_GUARD_NEAR ? (const char *)p + guard->value
+	       : state == HEAL_GUARD_AT ? (const void *)(uint64_t)guard->value
+					: NULL;
+}
+
+static bool holds(const void *lock)
+{
+	for (uint32_t i = heal_self.held_count; i--;)
+		if (heal_self.held[i].object == lock)
+			return true;
+	return false;
+}
+
+/* Is the variable used under one lock, always, and now? Then that lock's gate does for all. */
+static bool is_guarded(struct atomsan_heal_variable *variable, const void *p)
+{
+	struct atomsan_heal_guard *guard = &variable->guard;
+	const struct heal_thread *me = &heal_self;
+
+	if (guard->state == HEAL_GUARD_NONE)
+		return false;
+	if (guard->state == HEAL_GUARD_UNKNOWN && me->held_count && !me->held[me->held_count - 1].shared)
+		guard_learn(guard, me->held[me->held_count - 1].object, p);
+	if (guard->state != HEAL_GUARD_UNKNOWN && holds(guard_lock(guard, p))) {
+		if (heal_likely(guard->times >= TRUSTED))
+			return true;
+		guard->times++;
+		return false;
+	}
+	__atomic_store_n(&guard->state, HEAL_GUARD_NONE, __ATOMIC_RELEASE);
+	return false;
+}
+
+/* ---- begun ---- */
+
+static bool has_gate(const struct heal_open *open, uint32_t node)
+{
+	for (uint32_t i = 0; i < open->gates; i++)
+		if (open->nodes[i] == node)
+			return true;
+	return false;
+}
+
+static bool take(struct heal_open *open, uint32_t node, const struct heal_wish *wish)
+{
+	struct atomsan_heal_gate *gate = heal_gate_of(node);
+
+	if (open->gates == HEAL_GATES || has_gate(open, node))
+		return false;
+	if (!heal_gate_pass(node, wish))
+		return false;
+	if (gate->count > 1 && (gate->from != wish->from || gate->to != wish->to))
+		gate->from = gate->to = NULL;
+	__atomic_store_n(&gate->stage, HEAL_OWNED, __ATOMIC_RELEASE);
+	open->nodes[open->gates++] = node;
+	return true;
+}
+
+static void take_held(struct heal_open *open)
+{
+	struct heal_wish wish = {.section = open->section, .kinds = 3};
+	const struct heal_thread *me = &heal_self;
+
+	/* The innermost first: these will be let go first. */
+	for (uint32_t i = me->held_count; i--;) {
+		uint32_t node = heal_lock_node(me->held[i].object);
+		uint32_t owner = heal_owner(&heal_locks[node]);
+
+		/* Somebody may have gone past the gate because of a limit; he holds the lock now, and here we
+		 * are, past it as well. */
+		if (owner && owner != me->number)
+			continue;
+		heal_locks[node].object = me->held[i].object;
+		take(open, node, &wish);
+	}
+}
+
+static void take_locks(struct heal_open *open, const void *p)
+{
+	struct heal_wish wish = {.section = open->section, .kinds = 3};
+	const void *lock;
+
+	take_held(open);
+	lock = guard_lock(&open->section->end_guard, p);
+	if (lock && !holds(lock)) {
+		uint32_t node = heal_lock_node(lock);
+
+		heal_order_taken(node);
+		if (take(open, node, &wish) && !heal_order_forbids(node))
+			heal_gate_drain(node);
+	}
+}
+
+static void close_section(struct heal_open *open)
+{
+	struct heal_thread *me = &heal_self;
+	struct heal_open *last;
+
+	if (open->stage == HEAL_LINGERING)
+		__atomic_fetch_add(open->reused ? &open->section->reused : &open->section->lingered, 1,
+				   __ATOMIC_RELAXED);
+	for (uint32_t i = open->gates; i--;)
+		heal_gate_release(open->nodes[i]);
+	last = &me->open[--me->open_count];
+	if (open != last)
+		*open = *last;
+}
+
+static bool overlap(const struct heal_open *open, const char *from, const char *to)
+{
+	return open->section->flags & ATOMSAN_HEAL_ANY || (open->from < to && from < open->to);
+}
+
+/* The unit goes on, with something else of the variable perhaps, and under other locks. */
+static void widen(struct heal_open *open, const char *from, const char *to)
+{
+	if (open->from <= from && to <= open->to && open->held == heal_self.held_count)
+		return;
+	open->held = heal_self.held_count;
+	if (from < open->from || open->to < to) {
+		open->from = from < open->from ? from : open->from;
+		open->to = to > open->to ? to : open->to;
+		for (uint32_t i = 0; i < open->gates; i++) {
+			struct atomsan_heal_gate *gate = heal_gate_of(open->nodes[i]);
+
+			if (open->nodes[i] >= HEAL_LOCKS && heal_owner(gate) == heal_self.number) {
+				gate->from = gate->to = NULL;
+				heal_let_through(from, to);
+			}
+		}
+	}
+	take_held(open);
+}
+
+/* False: it is not this section's unit that comes here. */
+static bool enter(struct atomsan_heal_section *section, const char *from, const char *to)
+{
+	struct heal_thread *me = &heal_self;
+	struct heal_open *open, *before = NULL;
+	struct heal_wish wish = {.section = section, .from = from, .to = to, .kinds = 3};
+	uint64_t frame;
+	uint32_t node;
+
+	if (section->flags & ATOMSAN_HEAL_OFF)
+		return false;
+	frame = heal_frame_of(section);
+	if (!frame)
+		return false;
+	for (uint32_t i = 0; i < me->open_count; i++)
+		if (me->open[i].section == section)
+			before = &me->open[i];
+	if (before && section->flags & ATOMSAN_HEAL_RECURSIVE && overlap(before, from, to) &&
+	    before->stage == HEAL_OWNED) {
+		before->depth++;
+		return true;
+	}
+	if (before && section->flags & ATOMSAN_HEAL_WHOLE && before->frame == frame &&
+	    before->stage != HEAL_PASSING) {
+		widen(before, from, to);
+		return true;
+	}
+	if (me->open_count == HEAL_OPEN) {
+		if (!before)
+			return false;
+		close_section(before);
+		before = NULL;
+	}
+	if (section->flags & ATOMSAN_HEAL_ANY)
+		wish.from = wish.to = NULL;
+	count(section, ATOMSAN_HEAL_ENTERED);
+	open = &me->open[me->open_count];
+	open->section = section;
+	open->from = from;
+	open->to = to;
+	open->frame = frame;
+	open->depth = 1;
+	open->stage = HEAL_OWNED;
+	open->reused = false;
+	open->held = me->held_count;
+	open->gates = 0;
+	me->open_count++;
+	if (!(section->flags & ATOMSAN_HEAL_SCHEDULE))
+		take_locks(open, from);
+	node = heal_variable_node(heal_leader(section->variable));
+	heal_order_taken(node);
+	is_guarded(heal_leader(section->variable), from);
+	if (take(open, node, &wish))
+		heal_let_through(wish.from, wish.to);
+	/* What it was begun with before is passed on to this one. */
+	if (before)
+		close_section(before);
+	return true;
+}
+
+/* ---- ended ---- */
+
+static bool worth_keeping(const struct heal_open *open)
+{
+	const struct atomsan_heal_section *section = open->section;
+
+	if (section->flags & (ATOMSAN_HEAL_CONSECUTIVE | ATOMSAN_HEAL_SCHEDULE))
+		return false;
+	/* Nobody could say of a whole unit that the rest of it does not matter; but it may take too long. */
+	if (section->flags & ATOMSAN_HEAL_WHOLE)
+		return section->late < 4;
+	return section->late < 4 && section->lingered < 16 * (1 + section->reused);
+}
+
+static void set_stage(struct heal_open *open, enum heal_stage stage)
+{
+	open->stage = stage;
+	for (uint32_t i = 0; i < open->gates; i++)
+		heal_gate_stage(open->nodes[i], stage);
+}
+
+static void reach_end(struct heal_open *open, const char *from)
+{
+	const struct heal_thread *me = &heal_self;
+
+	if (open->section->flags & ATOMSAN_HEAL_RECURSIVE && open->depth > 1) {
+		open->depth--;
+		return;
+	}
+	for (uint32_t i = me->held_count; i--;)
+		if (!has_gate(open, heal_lock_node(me->held[i].object)))
+			guard_learn(&open->section->end_guard, me->held[i].object, from);
+	if (open->stage == HEAL_LINGERING) {
+		open->reused = true;
+	} else if (worth_keeping(open)) {
+		open->reused = false;
+		set_stage(open, HEAL_LINGERING);
+	} else {
+		set_stage(open, HEAL_PASSING);
+		heal_self.pending = true;
+	}
+}
+
+void heal_done(void)
+{
+	struct heal_thread *me = &heal_self;
+
+	me->pending = false;
+	heal_returns(false);
+	if (me->told)
+		heal_untell();
+	for (uint32_t i = me->open_count; i--;)
+		if (me->open[i].stage == HEAL_PASSING)
+			close_section(&me->open[i]);
+}
+
+void heal_sweep(uint64_t frame)
+{
+	struct heal_thread *me = &heal_self;
+
+	for (uint32_t i = me->open_count; i--;)
+		if (me->open[i].frame >= frame)
+			close_section(&me->open[i]);
+}
+
+void heal_give_up(bool counted)
+{
+	struct heal_thread *me = &heal_self;
+
+	if (me->pending)
+		heal_done();
+	while (me->open_count) {
+		struct heal_open *open = &me->open[me->open_count - 1];
+
+		if (counted && open->stage == HEAL_OWNED)
+			count(open->section, ATOMSAN_HEAL_GIVEN_UP);
+		close_section(open);
+	}
+}
+
+/* ---- accesses ---- */
+
+static void pass_by(struct atomsan_heal_variable *variable, const char *from, const char *to, unsigned kinds)
+{
+	struct heal_wish wish = {.from = from, .to = to, .kinds = kinds};
+	uint32_t node = heal_variable_node(variable);
+	uint32_t owner = heal_owner(&variable->gate);
+
+	if (owner == heal_self.number)
+		return;
+	if (is_guarded(variable, from)) {
+		if (heal_unlikely(owner))
+			heal_gate_pass(node, &wish);
+		return;
+	}
+	heal_self.pending = true;
+	while (!heal_tell(node, &wish))
+		if (!heal_gate_pass(node, &wish))
+			return;
+}
+
+/* The ends that the access is. */
+static bool reach_ends(const struct atomsan_heal_place *place, const char *from, const char *to,
+		       unsigned kinds)
+{
+	struct heal_thread *me = &heal_self;
+	bool ended = false;
+
+	for (uint32_t i = 0; i < place->roles; i++) {
+		const struct atomsan_heal_role *role = &place->role[i];
+
+		if (role->what != ATOMSAN_HEAL_END || !(role->kind & kinds))
+			continue;
+		for (uint32_t j = 0; j < me->open_count; j++)
+			if (me->open[j].section == role->section && overlap(&me->open[j], from, to)) {
+				reach_end(&me->open[j], from);
+				ended = true;
+			}
+	}
+	return ended;
+}
+
+static bool enter_all(const struct atomsan_heal_place *place, const char *from, const char *to,
+		      unsigned kinds)
+{
+	bool entered = false;
+
+	for (uint32_t i = 0; i < place->roles; i++) {
+		const struct atomsan_heal_role *role = &place->role[i];
+
+		if (role->what == ATOMSAN_HEAL_ENTRY && role->kind & kinds)
+			entered |= enter(role->section, from, to);
+	}
+	return entered;
+}
+
+void heal_access(const struct atomsan_heal_place *place, const void *p, uint64_t length, unsigned kinds)
+{
+	struct heal_thread *me = &heal_self;
+	const char *from = p, *to = from + length;
+
+	if (me->pending)
+		heal_done();
+	if (!reach_ends(place, from, to, kinds))
+		for (uint32_t i = 0; i < me->open_count; i++) {
+			struct heal_open *open = &me->open[i];
+
+			if (open->section->flags & ATOMSAN_HEAL_CONSECUTIVE && open->from < to &&
+			    from < open->to) {
+				set_stage(open, HEAL_PASSING);
+				me->pending = true;
+			}
+		}
+	/* Who could not have the gate has tried already. */
+	if (!enter_all(place, from, to, kinds))
+		pass_by(heal_leader(place->variable), from, to, place->kinds);
+}
+
+void heal_store(const struct atomsan_heal_place *place, const void *p, uint64_t length)
+{
+	const char *from = p, *to = from + length;
+
+	reach_ends(place, from, to, ATOMSAN_HEAL_WRITE);
+	enter_all(place, from, to, ATOMSAN_HEAL_WRITE);
+}
