@@ -58,6 +58,11 @@ static void set_merge(void *user, uint32_t from, uint32_t to)
 	check_set_merge(((struct serial *)user)->check, from, to);
 }
 
+static bool set_quiet(void *user, uint32_t set)
+{
+	return check_set_quiet(((struct serial *)user)->check, set);
+}
+
 static void set_free(void *user, uint32_t set)
 {
 	check_set_free(((struct serial *)user)->check, set);
@@ -172,6 +177,7 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 				  .set_new = set_new,
 				  .set_merge = set_merge,
 				  .set_free = set_free,
+				  .set_quiet = options->all_units ? NULL : set_quiet,
 				  .unit_begin = unit_begin,
 				  .unit_end = unit_end,
 				  .location_new = location_new,
@@ -247,7 +253,7 @@ void serial_finish(struct serial *serial)
 	finding_add_count(serial->list, "atomic sets", (double)model.sets);
 	finding_add_count(serial->list, "merged sets", (double)model.merges);
 	finding_add_count(serial->list, "units", (double)model.units);
-	finding_add_count(serial->list, "single accesses", (double)check.unary);
+	finding_add_count(serial->list, "single accesses", (double)(check.unary + model.alone));
 	finding_add_count(serial->list, "calling contexts", (double)model.contexts);
 	finding_add_count(serial->list, "edges", (double)check.edges);
 	finding_add_count(serial->list, "largest graph", (double)check.most_live_units);

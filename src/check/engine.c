@@ -56,6 +56,11 @@ void check_set_merge(struct check *check, uint32_t from, uint32_t to)
 	sets_merge(check->sets, from, to);
 }
 
+bool check_set_quiet(const struct check *check, uint32_t set)
+{
+	return sets_quiet(check->sets, set);
+}
+
 void check_set_free(struct check *check, uint32_t set)
 {
 	sets_handle_free(check->sets, set);
@@ -91,7 +96,6 @@ uint32_t check_unit_begin(struct check *check, const struct check_unit_tag *tag)
 	uint32_t unit = unit_new(check, tag, false);
 
 	check->stats.units++;
-	sets_hold(check->sets, unit_at(check, unit)->set);
 	follow(check, unit);
 	return unit;
 }
@@ -99,13 +103,11 @@ uint32_t check_unit_begin(struct check *check, const struct check_unit_tag *tag)
 void check_unit_end(struct check *check, uint32_t number)
 {
 	struct unit *unit = unit_at(check, number);
-	uint32_t set = unit->set;
 
 	BUG_ON(!unit->open);
 	unit->open = false;
 	lead(check, number);
 	check->engine->end(check, number);
-	sets_let_go(check->sets, set);
 }
 
 static __attribute__((noinline)) void read_first(struct check *check, uint32_t unit, uint32_t location,

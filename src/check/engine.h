@@ -115,6 +115,9 @@ uint32_t check_set_new(struct check *check);
  * `to`; what came before stays as it was, tags included. The handle `from` is
  * void. No unit of the same thread is open on both. */
 void check_set_merge(struct check *check, uint32_t from, uint32_t to);
+/* Has it no unit that matters? Then what happens to it leads to no edge and leaves nothing behind, as
+ * long as there is one unit on it at a time. */
+bool check_set_quiet(const struct check *check, uint32_t set);
 /* Its locations were freed, its units ended. */
 void check_set_free(struct check *check, uint32_t set);
 

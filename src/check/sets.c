@@ -12,7 +12,7 @@
 
 struct set {
 	uint32_t parent;       /* merged into; 0: not */
-	uint32_t references;   /* its handle, open units, children and entries */
+	uint32_t references;   /* its handle, units that matter, children and entries */
 	uint32_t first, count; /* its entries */
 };
 
@@ -89,6 +89,13 @@ void sets_let_go(struct sets *sets, uint32_t set)
 		pool_give(&sets->sets, sizeof(struct set), set);
 		set = parent;
 	}
+}
+
+bool sets_quiet(const struct sets *sets, uint32_t handle)
+{
+	uint32_t set = ((const struct handle *)sets->handles.items)[handle].set;
+
+	return ((const struct set *)sets->sets.items)[set].references == 1;
 }
 
 uint32_t sets_handle_new(struct sets *sets)

@@ -21,10 +21,12 @@ uint32_t sets_handle_new(struct sets *sets);
 void sets_handle_free(struct sets *sets, uint32_t handle);
 void sets_merge(struct sets *sets, uint32_t from, uint32_t to);
 
-/* The set behind a handle. An open unit holds it, so that its number stays good. */
+/* The set behind a handle. A unit that matters holds it, so that its number stays good. */
 uint32_t sets_of(struct sets *sets, uint32_t handle);
 void sets_hold(struct sets *sets, uint32_t set);
 void sets_let_go(struct sets *sets, uint32_t set);
+/* Does nobody hold it? */
+bool sets_quiet(const struct sets *sets, uint32_t handle);
 
 /*
  * The finished units that the thread's next unit on the set must follow: the

@@ -41,7 +41,7 @@ struct unit {
 	uint64_t ref;
 	uint64_t mark; /* the search that came by last */
 	struct check_unit_tag tag;
-	uint32_t set; /* see sets.h; meaningful while open or unary */
+	uint32_t set; /* see sets.h */
 	bool open;    /* a unary one is while its edges are made */
 	bool unary;
 	union {

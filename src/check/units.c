@@ -16,6 +16,7 @@ uint32_t unit_new(struct check *check, const struct check_unit_tag *tag, bool un
 	unit->last = 0;
 	unit->tag = *tag;
 	unit->set = sets_of(check->sets, tag->set);
+	sets_hold(check->sets, unit->set);
 	unit->open = true;
 	unit->unary = unary;
 	check->stats.live_units = check->units.taken;
@@ -51,6 +52,7 @@ void unit_free(struct check *check, uint32_t number)
 		forget_reads(check, number);
 	if (unit->last)
 		sets_last_remove(check->sets, unit->last);
+	sets_let_go(check->sets, unit->set);
 	unit->ref += GENERATION;
 	/* A slot whose generations are used up is not used again: a reference
 	 * to its first unit would come to life. */

@@ -6,8 +6,10 @@
  *   memory.c   granules, locations, blocks
  *   sets.c     atomic sets: which one an access belongs to, and which merge
  *   units.c    open functions, and which of them is the unit of an access
+ *   quiet.c    units that nobody else meets: noted down, and mostly forgotten
  *   held.c     locks held, lock sets, semaphores that are locks
  *   names.c    names for reports
+ *   access.c   accesses: from bytes to cells, sets and units
  *   model.c    events
  *
  * Numbers count from 1; 0 stands for none.
@@ -62,6 +64,17 @@ struct set_face {
 	uint64_t guard; /* group of variables: its lock, 0: none */
 };
 
+/* A unit that the sink has not been told of; see quiet.c. */
+struct noted {
+	uint64_t serial; /* of the frame that is the unit, when it began; 0: none */
+	uint64_t begin;
+	uint32_t thread, frame;
+	uint32_t notes; /* its latest note, plus one */
+	uint32_t next;  /* in model.noted; free list, too */
+	uint8_t rule;
+	bool writes;
+};
+
 /* An atomic set. Merged sets are a tree of depth one: `root` stands for the whole. */
 struct set {
 	uint32_t root; /* itself, if it is one */
@@ -75,6 +88,8 @@ struct set {
 	uint64_t key;         /* by which it is found */
 	uint8_t kind;         /* enum set_kind: what it is by itself */
 	bool owned;           /* belongs to what has a pointer to it, or to a group of variables */
+	bool loud;            /* root: the sink knows of units on it; see quiet.c for those that are not */
+	struct noted noted;   /* root: a unit that the sink does not know of, and others by `next` */
 	struct set_face face; /* root: of the whole */
 };
 
@@ -105,6 +120,9 @@ struct frame {
 	uint32_t floor;         /* the thread's, when it was entered */
 	uint32_t receiver_set;  /* root of the receiver's set, if it was found at that turn */
 	uint64_t receiver_turn; /* see model.turn */
+	uint64_t serial;        /* no other frame has it, and this one gets another when its units end */
+	uint32_t notes;         /* the thread's, when it was entered */
+	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
 	bool start;             /* main, or what a thread began with */
 };
 
@@ -115,6 +133,22 @@ struct bracket {
 	uint32_t units;
 	uint32_t rule;
 	uint64_t name;
+	uint64_t serial;
+};
+
+/* Accesses of a unit that the sink has not been told of: one, or several from the same place to neighbouring
+ * bytes. Or that bytes stopped being what they were. */
+struct note {
+	uint64_t address;  /* of the first access; of the granule */
+	uint32_t from, to; /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
+	uint32_t size;     /* of each access */
+	uint32_t site, context, locks;
+	uint32_t set;
+	uint32_t previous; /* of the unit, plus one */
+	bool reads, writes;
+	uint8_t mask;  /* of bytes that are no more */
+	uint64_t time; /* of the first access */
+	uint64_t serial;
 };
 
 struct held_lock {
@@ -137,6 +171,8 @@ struct thread {
 	uint32_t locks; /* lock set, unless dirty */
 	bool locks_dirty;
 	struct map semaphores; /* waits less posts, plus one */
+	struct note *notes;
+	uint32_t note_count, note_room, note_limit;
 };
 
 struct context {
@@ -166,6 +202,16 @@ struct model {
 	struct map instances; /* address or name to set */
 	uint64_t turn; /* goes on when a set merges or is freed: what was found before may have changed */
 	uint32_t everything; /* the set of --sets=one */
+	uint64_t serial;     /* given out to frames */
+	bool quiet;          /* units that nobody meets are kept from the sink */
+	uint64_t tellings;   /* how often the sink was told what was noted, which moves cells */
+	struct noted *noted;
+	uint32_t noted_count, noted_room, noted_free;
+	struct map seen; /* notes, while those that say nothing new are looked for */
+	struct told {    /* numbers of notes, latest first, while they are told */
+		uint32_t *notes;
+		uint32_t count, room;
+	} told;
 
 	struct thread *threads;
 	uint32_t thread_count, live_threads;
@@ -213,7 +259,8 @@ static inline uint32_t set_root(const struct model *model, uint32_t set)
 {
 	return model->sets[set].root;
 }
-/* The root of the set that the cell belongs to, found or made; 0: the user has no eye for it. */
+/* The root of the set that the cell belongs to, found or made; 0: the user has no eye for it. If sets merge,
+ * the cell may be elsewhere afterwards: see model.tellings. */
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes);
 /* Can the access show that the set belongs to another one? */
@@ -225,14 +272,22 @@ static inline bool set_ownerless(const struct model *model, const struct thread 
 	return model->sets[set].owned ||
 	       (thread->depth && place->ownerless == thread->frames[thread->depth - 1].function + 1);
 }
+/* Does the access show nothing new of what the bytes by themselves belong to? */
+static inline bool set_typed(const struct cell *cell, const struct place *place)
+{
+	return cell->set && (!place->type_size || place->type == cell->type || place->type == cell->other);
+}
+/* And nothing new of what that belongs to? */
+static inline bool set_known(const struct model *model, const struct thread *thread, const struct cell *cell,
+			     const struct place *place)
+{
+	return set_typed(cell, place) && (!place->leads || set_ownerless(model, thread, cell->set, place)) &&
+	       model->sets[cell->set].kind <= SET_BLOCK;
+}
 static inline uint32_t set_of_access(struct model *model, struct thread *thread, struct cell *cell,
 				     uint64_t address, struct place *place, bool writes)
 {
-	/* Where nothing new can be learned. */
-	if (__builtin_expect(cell->set && (!place->leads || set_ownerless(model, thread, cell->set, place)) &&
-				     (!place->type_size || place->type == cell->type) &&
-				     model->sets[cell->set].kind <= SET_BLOCK,
-			     1))
+	if (__builtin_expect(set_known(model, thread, cell, place), 1))
 		return model->sets[cell->set].root;
 	return set_look_up(model, thread, cell, address, place, writes);
 }
@@ -244,9 +299,61 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 void set_forget(struct model *model, uint64_t start, uint64_t size);
 /* A second cell belongs to the same set as this one. */
 void set_share(struct model *model, const struct cell *cell, uint64_t address);
+/* And does so no longer. */
+void set_unshare(struct model *model, const struct cell *cell, uint64_t address);
 void set_unit_gone(struct model *model, uint32_t set);
 
+/* access.c */
+/* What the parts of the model know of an access. */
+struct accessor {
+	uint64_t address;
+	uint32_t size;
+	uint32_t thread, site, context, locks;
+	uint64_t time;
+	bool reads, writes;
+};
+void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,
+		  bool reads, bool writes);
+/* The sink hears of bytes [at, stop) of a granule, as far as they are the set's. */
+void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t at, uint64_t stop);
+/* What the sink was told so far of these bytes, if they are the set's, was of others before them. */
+void access_untold(struct model *model, uint32_t root, uint64_t granule, uint8_t mask);
+
+/* quiet.c */
+/* Is the unit still open? */
+static inline bool quiet_open(const struct model *model, const struct noted *noted)
+{
+	const struct thread *thread = &model->threads[noted->thread];
+	uint32_t frame = noted->frame & ~UNIT_BRACKET;
+
+	if (!noted->serial)
+		return false;
+	if (__builtin_expect(noted->frame & UNIT_BRACKET, 0))
+		return frame < thread->bracket_count && thread->brackets[frame].serial == noted->serial;
+	return frame < thread->depth && thread->frames[frame].serial == noted->serial;
+}
+/* The open unit that is noted down for the set (a root) and the thread; NULL: none. */
+struct noted *quiet_noted(struct model *model, uint32_t root, uint32_t thread);
+/* Notes that the bytes [at, stop) are accessed, unless another thread's unit is open on the set. False: the
+ * sink must hear of it. */
+bool quiet_access(struct model *model, uint32_t root, const struct accessor *who, uint64_t at, uint64_t stop);
+/* The frame becomes a unit for the set, without having done anything yet. False: the set is loud. */
+bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule);
+/* The sink hears of what is noted down for the set (a root); from now on it hears of everything. */
+void quiet_tell(struct model *model, uint32_t root);
+/* Bytes of the set are forgotten. */
+void quiet_forget(struct model *model, uint32_t set, uint64_t granule, uint8_t mask);
+/* The set is no more. */
+void quiet_drop(struct model *model, struct set *set);
+/* A frame is left: its notes are of no more use. */
+void quiet_left(struct thread *thread, uint32_t frame);
+void quiet_release(struct model *model);
+
 /* units.c */
+/* Which frame or bracket becomes the unit for the set, and why: UINT32_MAX for none. */
+uint32_t unit_choose(struct model *model, uint32_t thread, uint32_t set, uint32_t *rule);
+uint32_t unit_open(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule,
+		   uint64_t begin);
 void unit_release_all(struct model *model);
 struct thread *unit_thread_new(struct model *model, uint32_t index);
 static inline struct thread *unit_thread(struct model *model, uint32_t index)

@@ -25,6 +25,7 @@ struct cell {
 	uint32_t location; /* the sink's handle, if mask is not 0 */
 	uint16_t type;     /* the struct type by which the set was found */
 	uint8_t mask;      /* which bytes */
+	uint8_t other;     /* another type that is known to lie in the set, or around it; 0: none */
 };
 
 struct granule {

@@ -12,6 +12,8 @@ struct model *model_new(struct trace *trace, const struct model_options *options
 	model->trace = trace;
 	model->options = *options;
 	model->sink = *sink;
+	/* Where all is one set, somebody is always on it. */
+	model->quiet = sink->set_quiet && options->sets != MODEL_SETS_ONE;
 	memory_init(&model->memory);
 	sets_init(model);
 	return model;
@@ -23,6 +25,7 @@ void model_free(struct model *model)
 		return;
 	held_release(model);
 	unit_release_all(model);
+	quiet_release(model);
 	sets_release(model);
 	places_release(model);
 	memory_release(&model->memory);
@@ -40,158 +43,6 @@ void model_stats(const struct model *model, struct model_stats *stats)
 	stats->events = model->time;
 	stats->contexts = model->context_count;
 	stats->blocks = model->memory.live_blocks;
-}
-
-#define MODEL_LONGEST (64u << 20)
-
-/* Who accesses, for the sink. */
-struct accessor {
-	struct thread *thread;
-	uint32_t unit; /* MODEL_NO_UNIT: alone */
-	struct model_unit alone;
-	struct model_access tag;
-	bool reads, writes;
-};
-
-static void access_location(struct model *model, const struct accessor *who, uint32_t location)
-{
-	const struct model_sink *sink = &model->sink;
-
-	if (who->unit != MODEL_NO_UNIT) {
-		if (who->reads)
-			sink->read(sink->user, who->unit, location, &who->tag);
-		if (who->writes)
-			sink->write(sink->user, who->unit, location, &who->tag);
-	} else if (who->writes) {
-		/* Read and written in one stroke: two accesses of one unit. */
-		if (who->reads) {
-			uint32_t unit = sink->unit_begin(sink->user, &who->alone);
-
-			sink->read(sink->user, unit, location, &who->tag);
-			sink->write(sink->user, unit, location, &who->tag);
-			sink->unit_end(sink->user, unit);
-		} else {
-			sink->unary_write(sink->user, &who->alone, location, &who->tag);
-		}
-	} else {
-		sink->unary_read(sink->user, &who->alone, location, &who->tag);
-	}
-}
-
-/* The cell's bytes are accessed: in which set, by which unit? */
-static void access_cell(struct model *model, struct cell *cell, uint64_t address, struct place *place,
-			struct accessor *who)
-{
-	uint32_t root = set_of_access(model, who->thread, cell, address, place, who->writes);
-
-	if (!root)
-		return;
-	who->unit = unit_of_access(model, who->alone.thread, root);
-	if (who->unit == MODEL_NO_UNIT)
-		who->alone.set = model->sets[root].handle;
-	else if (!who->writes)
-		who->tag.op = unit_reads_again(model, root, address) ? MODEL_READ_AGAIN : MODEL_READ;
-	access_location(model, who, cell->location);
-}
-
-static void new_location(struct model *model, struct cell *cell, uint8_t mask)
-{
-	cell->location = model->sink.location_new(model->sink.user);
-	cell->mask = mask;
-	model->stats.locations++;
-}
-
-/* Bytes of a granule that were not always accessed together. */
-static void access_parts(struct model *model, struct granule *granule, uint64_t address, uint8_t mask,
-			 struct place *place, struct accessor *who)
-{
-	uint64_t base = address & ~7ull;
-	unsigned count = 0;
-
-	if (!granule->parts) {
-		granule->parts = memory_parts_new(&model->memory);
-		model->memory.parts[granule->parts].cells[0] = granule->cell;
-		granule->cell = (struct cell){0};
-	}
-	/* Nothing below makes or frees parts, so these stay where they are. */
-	struct cell *cells = model->memory.parts[granule->parts].cells;
-
-	while (count < 8 && cells[count].mask)
-		count++;
-	for (unsigned i = 0, known = count; i < known && mask; i++) {
-		uint8_t common = cells[i].mask & mask;
-
-		if (!common)
-			continue;
-		if (common != cells[i].mask) {
-			/* The others keep the past that they had in common. */
-			cells[count] = cells[i];
-			cells[count].location =
-				model->sink.location_split(model->sink.user, cells[i].location);
-			cells[count++].mask &= (uint8_t)~common;
-			cells[i].mask = common;
-			model->stats.locations++;
-			set_share(model, &cells[i], base);
-		}
-		mask &= (uint8_t)~common;
-		access_cell(model, &cells[i], base + (unsigned)__builtin_ctz(common), place, who);
-	}
-	if (mask) {
-		new_location(model, &cells[count], mask);
-		access_cell(model, &cells[count], base + (unsigned)__builtin_ctz(mask), place, who);
-	}
-}
-
-static void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uint64_t address,
-			 uint64_t size, bool reads, bool writes)
-{
-	struct thread *thread = unit_thread(model, thread_index);
-	struct place *place = place_of(model, site);
-	uint32_t context = unit_context(thread);
-
-	/* No access is longer; a damaged trace may say so. */
-	if (size > MODEL_LONGEST)
-		size = MODEL_LONGEST;
-	if (place->left_out || !size) {
-		model->stats.left_out++;
-		model->stats.private_data += place->private_data && size;
-		return;
-	}
-	model->stats.accesses++;
-
-	struct accessor who = {
-		.thread = thread,
-		.reads = reads,
-		.writes = writes,
-		.alone = {.thread = thread_index,
-			  .context = context,
-			  .rule = MODEL_RULE_NONE,
-			  .begin = model->time},
-		.tag = {.site = site,
-			.context = context,
-			.locks = held_set(model, thread),
-			.op = reads && writes ? MODEL_UPDATE
-			      : writes        ? MODEL_WRITE
-					      : MODEL_READ,
-			.time = model->time,
-			.address = address},
-	};
-
-	for (uint64_t end = address + size, at = address; at < end;) {
-		uint64_t next = (at | 7) + 1, stop = next < end ? next : end;
-		uint8_t mask = (uint8_t)(((1u << (stop - at)) - 1) << (at & 7));
-		struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
-
-		if (__builtin_expect(granule->cell.mask == mask && !granule->parts, 1)) {
-			access_cell(model, &granule->cell, at, place, &who);
-		} else if (!granule->cell.mask && !granule->parts) {
-			new_location(model, &granule->cell, mask);
-			access_cell(model, &granule->cell, at, place, &who);
-		} else {
-			access_parts(model, granule, at, mask, place, &who);
-		}
-		at = stop;
-	}
 }
 
 static void access_event(struct model *model, const struct trace_event *event)
@@ -391,7 +242,7 @@ void model_prefetch_near(struct model *model, const struct trace_event *event)
 	if (!cell || !cell->mask)
 		return;
 	__builtin_prefetch(&model->sets[cell->set]);
-	if (model->sink.prefetch)
+	if (model->sink.prefetch && cell->location)
 		model->sink.prefetch(model->sink.user, cell->location);
 }
 

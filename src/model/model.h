@@ -86,6 +86,9 @@ struct model_sink {
 	 */
 	void (*set_merge)(void *user, uint32_t from, uint32_t to);
 	void (*set_free)(void *user, uint32_t set);
+	/* Is it all the same whether the sink hears of a unit on this set, unless another unit of the set is
+	 * open at the same time? Then it is told only of those. NULL: it hears of all units and locations. */
+	bool (*set_quiet)(void *user, uint32_t set);
 	uint32_t (*unit_begin)(void *user, const struct model_unit *unit);
 	void (*unit_end)(void *user, uint32_t unit);
 	/* Two open units of one call turn out to be for the same set: from now on both are `to`. NULL: `from`
@@ -146,6 +149,7 @@ const char *model_rule_text(uint32_t rule);
 struct model_stats {
 	uint64_t events, accesses, left_out, units, sets, merges, contexts;
 	uint64_t private_data;      /* of those left out */
+	uint64_t alone;             /* outside any unit, and the sink was not told */
 	uint64_t locations, blocks; /* live now */
 };
 void model_stats(const struct model *model, struct model_stats *stats);

@@ -86,6 +86,7 @@ static void free_root_if_idle(struct model *model, uint32_t root)
 		return;
 	unlink_key(model, root);
 	model->sink.set_free(model->sink.user, set->handle);
+	quiet_drop(model, set);
 	set->next = model->set_free;
 	model->set_free = root;
 }
@@ -132,7 +133,12 @@ static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
 		to = object;
 	}
 	model->sets[to].face = face;
+	if (model->quiet) {
+		quiet_tell(model, from);
+		quiet_tell(model, to);
+	}
 	unit_merge(model, from, to);
+	model->sets[to].loud |= model->sets[from].loud;
 
 	uint32_t member = from;
 
@@ -251,7 +257,7 @@ uint32_t set_of_group(const struct model *model, uint32_t name)
 	return index ? set_root(model, index) : 0;
 }
 
-static void assign(struct model *model, struct cell *cell, uint64_t address, const struct place *place)
+static uint32_t assign(struct model *model, struct cell *cell, uint64_t address, const struct place *place)
 {
 	const struct spec *spec = model->options.spec;
 	uint32_t index = natural_set(model, address, place);
@@ -268,16 +274,20 @@ static void assign(struct model *model, struct cell *cell, uint64_t address, con
 	    trace_variable_at(model->trace, address, &variable) &&
 	    (word = spec_variable_merge(spec, variable.name, variable.file)))
 		apply_merge(model, index, nametable_number(&model->names, word, strlen(word)) + 1);
+	return index;
 }
 
-static void forget_cell(struct model *model, struct memory_chunk *chunk, struct cell *cell)
+static void forget_cell(struct model *model, struct memory_chunk *chunk, struct cell *cell, uint64_t granule)
 {
 	uint32_t index = cell->set;
 
 	if (cell->mask) {
-		model->sink.location_free(model->sink.user, cell->location);
+		if (cell->location || !model->quiet)
+			model->sink.location_free(model->sink.user, cell->location);
 		model->stats.locations--;
 	}
+	if (index && model->quiet)
+		quiet_forget(model, set_root(model, index), granule, cell->mask);
 	memset(cell, 0, sizeof(*cell));
 	if (index) {
 		chunk->used--;
@@ -287,13 +297,15 @@ static void forget_cell(struct model *model, struct memory_chunk *chunk, struct 
 
 static void forget_granule(struct model *model, struct memory_chunk *chunk, struct granule *granule)
 {
+	uint64_t address = chunk->number << MEMORY_CHUNK_SHIFT | (uint64_t)(granule - chunk->granules) * 8;
+
 	if (granule->parts) {
 		for (unsigned i = 0; i < 8; i++)
-			forget_cell(model, chunk, &model->memory.parts[granule->parts].cells[i]);
+			forget_cell(model, chunk, &model->memory.parts[granule->parts].cells[i], address);
 		memory_parts_free(&model->memory, granule->parts);
 		granule->parts = 0;
 	} else {
-		forget_cell(model, chunk, &granule->cell);
+		forget_cell(model, chunk, &granule->cell, address);
 	}
 }
 
@@ -303,6 +315,12 @@ void set_share(struct model *model, const struct cell *cell, uint64_t address)
 		return;
 	model->sets[cell->set].refs++;
 	memory_chunk(&model->memory, address)->used++;
+}
+
+void set_unshare(struct model *model, const struct cell *cell, uint64_t address)
+{
+	model->sets[cell->set].refs--;
+	memory_chunk(&model->memory, address)->used--;
 }
 
 void set_forget(struct model *model, uint64_t start, uint64_t size)
@@ -467,28 +485,31 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 
 	if (model->everything)
 		return model->everything;
+	/* Nothing looks at the cell after a merge. */
 	if (!index) {
-		assign(model, cell, address, place);
-	} else if (place->type_size && place->type != cell->type) {
+		index = assign(model, cell, address, place);
+	} else if (!set_typed(cell, place)) {
 		uint32_t other = natural_set(model, address, place);
 
 		if (!cell->type && other != index) {
 			/* Cleared as plain memory, used as a struct now: it was nobody's before. */
 			uint8_t mask = cell->mask;
 
-			forget_cell(model, memory_chunk(&model->memory, address), cell);
+			forget_cell(model, memory_chunk(&model->memory, address), cell, address & ~7ull);
 			cell->mask = mask;
-			cell->location = model->sink.location_new(model->sink.user);
+			if (!model->quiet)
+				cell->location = model->sink.location_new(model->sink.user);
 			model->stats.locations++;
-			assign(model, cell, address, place);
+			index = assign(model, cell, address, place);
 		} else {
-			/* One struct lies in the other. */
+			/* One struct lies in the other. The next access may well be by the other name again.
+			 */
+			cell->other = cell->type <= UINT8_MAX ? (uint8_t)cell->type : 0;
+			cell->type = place->type;
 			if (set_root(model, other) != set_root(model, index))
 				merge(model, set_root(model, index), set_root(model, other));
-			cell->type = place->type;
 		}
 	}
-	index = cell->set;
 	if (model->sets[index].kind == SET_IGNORED)
 		return 0;
 	if (model->sets[index].kind == SET_VARIABLE) {

@@ -39,6 +39,7 @@ void unit_release_all(struct model *model)
 		free(model->threads[i].frames);
 		free(model->threads[i].brackets);
 		free(model->threads[i].objects);
+		free(model->threads[i].notes);
 		map_release(&model->threads[i].open);
 	}
 	free(model->threads);
@@ -99,13 +100,16 @@ static void close_unit(struct model *model, uint32_t index)
 		set->cached_unit = 0;
 	unit->next_in_frame = model->unit_free;
 	model->unit_free = index;
+	if (model->quiet && !set->open)
+		set->loud = !model->sink.set_quiet(model->sink.user, set->handle);
 	set_unit_gone(model, root);
 }
 
-static void close_list(struct model *model, uint32_t *list)
+static void close_list(struct model *model, uint32_t *list, uint64_t *serial)
 {
 	uint32_t index = *list;
 
+	*serial = ++model->serial;
 	*list = 0;
 	while (index) {
 		uint32_t next = model->units[index].next_in_frame;
@@ -131,8 +135,8 @@ void unit_end(struct model *model, uint32_t index)
 	close_unit(model, index);
 }
 
-static uint32_t open_unit(struct model *model, uint32_t thread_index, uint32_t frame, uint32_t root,
-			  uint32_t rule)
+uint32_t unit_open(struct model *model, uint32_t thread_index, uint32_t frame, uint32_t root, uint32_t rule,
+		   uint64_t begin)
 {
 	struct thread *thread = &model->threads[thread_index];
 	uint32_t index = model->unit_free, *list = list_of(thread, frame);
@@ -153,7 +157,7 @@ static uint32_t open_unit(struct model *model, uint32_t thread_index, uint32_t f
 						: thread->frames[frame].context,
 		.rule = rule,
 		.set = set->handle,
-		.begin = model->time,
+		.begin = begin,
 	};
 	model->units[index] = (struct open_unit){
 		.set = root,
@@ -169,7 +173,7 @@ static uint32_t open_unit(struct model *model, uint32_t thread_index, uint32_t f
 	*list = index;
 	set->open = index;
 	map_set(&thread->open, root, index);
-	model->stats.units++;
+	set->loud = true;
 	return index;
 }
 
@@ -212,10 +216,10 @@ void unit_merge(struct model *model, uint32_t from, uint32_t to)
 static void raise_floor(struct model *model, struct thread *thread, uint32_t floor)
 {
 	for (uint32_t i = thread->floor; i < floor; i++)
-		close_list(model, &thread->frames[i].units);
+		close_list(model, &thread->frames[i].units, &thread->frames[i].serial);
 	for (uint32_t i = 0; i < thread->bracket_count; i++)
 		if (thread->brackets[i].depth <= floor && thread->brackets[i].rule != MODEL_RULE_DECLARED)
-			close_list(model, &thread->brackets[i].units);
+			close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
 	thread->floor = floor;
 }
 
@@ -227,7 +231,8 @@ static void no_unit_any_more(struct model *model, uint32_t function)
 		for (uint32_t i = 0; i < model->threads[t].depth; i++)
 			if (model->threads[t].frames[i].function == function) {
 				model->threads[t].frames[i].start = true;
-				close_list(model, &model->threads[t].frames[i].units);
+				close_list(model, &model->threads[t].frames[i].units,
+					   &model->threads[t].frames[i].serial);
 			}
 }
 
@@ -248,6 +253,9 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		.receiver = receiver,
 		.objects = thread->object_count,
 		.floor = thread->floor,
+		.serial = ++model->serial,
+		.notes = thread->note_count,
+		.lowest = UINT32_MAX,
 		/* A loop of main or of a start function is as little of a unit as they are. */
 		.start = routine->is_main || routine->starts || (!depth && thread_index) ||
 			 (routine->loop && depth && thread->frames[depth - 1].start),
@@ -267,7 +275,9 @@ void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)
 	for (; count && thread->depth; count--) {
 		struct frame *frame = &thread->frames[--thread->depth];
 
-		close_list(model, &frame->units);
+		if (frame->units)
+			close_list(model, &frame->units, &frame->serial);
+		quiet_left(thread, thread->depth);
 		while (thread->object_count > frame->objects) {
 			uint64_t address = thread->objects[--thread->object_count];
 			const struct memory_block *block = memory_block_at(&model->memory, address);
@@ -367,7 +377,7 @@ static uint32_t accessor_of(struct model *model, const struct thread *thread)
 	return UINT32_MAX;
 }
 
-static uint32_t find_unit(struct model *model, uint32_t thread_index, uint32_t root)
+uint32_t unit_choose(struct model *model, uint32_t thread_index, uint32_t root, uint32_t *why)
 {
 	struct thread *thread = &model->threads[thread_index];
 	uint32_t bracket = 0, frame;
@@ -375,36 +385,36 @@ static uint32_t find_unit(struct model *model, uint32_t thread_index, uint32_t r
 	for (uint32_t i = 0; i <= thread->depth; i++) {
 		/* A bracket stands between the frames that were open when it began and the later ones. */
 		for (; bracket < thread->bracket_count && thread->brackets[bracket].depth <= i; bracket++)
-			if (thread->brackets[bracket].rule)
-				return open_unit(model, thread_index, bracket | UNIT_BRACKET, root,
-						 thread->brackets[bracket].rule);
+			if ((*why = thread->brackets[bracket].rule))
+				return bracket | UNIT_BRACKET;
 		if (i == thread->depth)
 			break;
 		if (i < thread->floor && !routine_of(model, thread->frames[i].function)->declared)
 			continue;
-		enum model_rule rule = declared_on(model, thread_index, &thread->frames[i], root);
-
-		if (rule)
-			return open_unit(model, thread_index, i, root, rule);
+		if ((*why = declared_on(model, thread_index, &thread->frames[i], root)))
+			return i;
 	}
 	if (model->options.units != MODEL_UNITS_FUNCTIONS)
-		return 0;
+		return UINT32_MAX;
 	frame = accessor_of(model, thread);
-	if (frame == UINT32_MAX)
-		return 0;
-	return open_unit(model, thread_index, frame, root,
-			 routine_of(model, thread->frames[frame].function)->loop ? MODEL_RULE_LOOP
-										 : MODEL_RULE_DIRECT);
+	if (frame != UINT32_MAX)
+		*why = routine_of(model, thread->frames[frame].function)->loop ? MODEL_RULE_LOOP
+									       : MODEL_RULE_DIRECT;
+	return frame;
 }
 
 uint32_t unit_look_up(struct model *model, uint32_t thread_index, uint32_t root)
 {
 	uint32_t index = map_get(&model->threads[thread_index].open, root);
 
-	if (!index)
-		index = find_unit(model, thread_index, root);
-	if (!index)
-		return MODEL_NO_UNIT;
+	if (!index) {
+		uint32_t rule, frame = unit_choose(model, thread_index, root, &rule);
+
+		if (frame == UINT32_MAX)
+			return MODEL_NO_UNIT;
+		index = unit_open(model, thread_index, frame, root, rule, model->time);
+		model->stats.units++;
+	}
 	model->sets[root].cached_thread = thread_index;
 	model->sets[root].cached_unit = index;
 	return model->units[index].handle;
@@ -433,8 +443,11 @@ void unit_bracket_begin(struct model *model, uint32_t thread_index, uint64_t nam
 		thread->brackets =
 			mem_resize(thread->brackets, thread->bracket_room, sizeof(*thread->brackets));
 	}
-	thread->brackets[thread->bracket_count++] = (struct bracket){
-		.depth = thread->depth, .context = unit_context(thread), .rule = rule, .name = name};
+	thread->brackets[thread->bracket_count++] = (struct bracket){.depth = thread->depth,
+								     .context = unit_context(thread),
+								     .rule = rule,
+								     .name = name,
+								     .serial = ++model->serial};
 }
 
 void unit_bracket_end(struct model *model, uint32_t thread_index, uint64_t name)
@@ -445,7 +458,7 @@ void unit_bracket_end(struct model *model, uint32_t thread_index, uint64_t name)
 	for (uint32_t i = thread->bracket_count; i-- > 0;) {
 		if (thread->brackets[i].name != name)
 			continue;
-		close_list(model, &thread->brackets[i].units);
+		close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
 		thread->brackets[i].rule = MODEL_RULE_NONE;
 		break;
 	}
@@ -458,9 +471,9 @@ void unit_split(struct model *model, uint32_t thread_index)
 	struct thread *thread = unit_thread(model, thread_index);
 
 	for (uint32_t i = 0; i < thread->depth; i++)
-		close_list(model, &thread->frames[i].units);
+		close_list(model, &thread->frames[i].units, &thread->frames[i].serial);
 	for (uint32_t i = 0; i < thread->bracket_count; i++)
-		close_list(model, &thread->brackets[i].units);
+		close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
 }
 
 void unit_synchronises(struct model *model, uint32_t thread_index)
@@ -514,12 +527,15 @@ bool unit_cursor_user(struct model *model, struct thread *thread, uint64_t objec
 	if (routine_of(model, thread->frames[i].function)->seen_through)
 		return true;
 	if (model->options.units != MODEL_UNITS_FUNCTIONS || i < thread->floor ||
-	    map_get(&thread->open, root))
+	    map_get(&thread->open, root) || quiet_noted(model, root, thread_index))
 		return true;
 	/* Somebody further out may be declared on the container already. */
 	for (uint32_t outer = thread->floor; outer < i; outer++)
 		if (declared_on(model, thread_index, &thread->frames[outer], root))
 			return true;
-	open_unit(model, thread_index, i, root, MODEL_RULE_DIRECT);
+	if (!model->quiet || !quiet_begin(model, thread_index, i, root, MODEL_RULE_DIRECT)) {
+		unit_open(model, thread_index, i, root, MODEL_RULE_DIRECT, model->time);
+		model->stats.units++;
+	}
 	return true;
 }
