@@ -23,15 +23,16 @@ static const char *lock_name(struct lint *lint, uint32_t note, struct shape_cell
 	const char *type = program_text(p, n->type), *member = program_text(p, n->member);
 	uint32_t cookie;
 
-	if (*type && *member)
+	/* What begins so is the C library's own: the lock is the whole, and not in a struct. */
+	if (*type && *member && strncmp(member, "__", 2) != 0)
 		return lint_text(lint, mem_textf("%s.%s", type, member));
 	for (uint32_t o = shape_first(lint->pt.shape, cell.node, &cookie); o;
 	     o = shape_next(lint->pt.shape, &cookie))
 		if (lint->pt.objects.at[o].kind == OBJECT_GLOBAL)
 			return program_text(p, p->globals[lint->pt.objects.at[o].index].name);
-	if (*type)
-		return lint_text(lint, mem_textf("lock of %s", type));
-	return *program_text(p, n->base) ? program_text(p, n->base) : "a lock";
+	if (*program_text(p, n->base))
+		return program_text(p, n->base);
+	return *type ? lint_text(lint, mem_textf("lock of %s", type)) : "a lock";
 }
 
 static uint32_t lock_at(struct lint *lint, struct shape_cell cell, uint32_t note)

@@ -11,8 +11,9 @@
 struct group {
 	uint32_t function, other_function;
 	const char *set;
-	uint32_t best; /* verdict */
-	uint32_t pairs;
+	uint32_t best;               /* verdict */
+	uint32_t pairs;              /* of regions, that are sure enough to be told */
+	uint32_t from_line, to_line; /* in the function: from the first to the last of these */
 	double confidence;
 	double by_rule[VERDICT_RULES];
 };
@@ -227,11 +228,11 @@ static char letter(const struct lint *lint, uint32_t access)
 	return access_number(lint, access)->write ? 'W' : 'R';
 }
 
-static const char *advice_for(struct lint *lint, struct finding_list *list, const struct verdict *v)
+static const char *advice_for(struct lint *lint, struct finding_list *list, const struct group *g,
+			      const struct verdict *v)
 {
 	const struct region *a = &lint->regions.regions.at[v->first_region];
 	const struct region *b = &lint->regions.regions.at[v->second_region];
-	const struct program *p = &lint->program;
 	const char *f = function_name(lint, v->function);
 
 	if (v->rule == VERDICT_PRIVATE_LOCK)
@@ -243,15 +244,15 @@ static const char *advice_for(struct lint *lint, struct finding_list *list, cons
 			list,
 			"Make one atomic operation of both in %s (compare and exchange, fetch and "
 			"add), or hold a lock over lines %u to %u.",
-			f, p->insts[v->first_via].line, p->insts[v->second_via].line);
+			f, g->from_line, g->to_line);
 	if (a->lock == b->lock || !b->lock || !a->lock)
 		return finding_textf(
 			list, "Hold %s in %s from line %u to line %u, without giving it back in between.",
-			lint->regions.locks.at[a->lock ? a->lock : b->lock].name, f,
-			p->insts[v->first_via].line, p->insts[v->second_via].line);
+			lint->regions.locks.at[a->lock ? a->lock : b->lock].name, f, g->from_line,
+			g->to_line);
 	return finding_textf(list, "Hold both %s and %s in %s from line %u to line %u.",
 			     lint->regions.locks.at[a->lock].name, lint->regions.locks.at[b->lock].name, f,
-			     p->insts[v->first_via].line, p->insts[v->second_via].line);
+			     g->from_line, g->to_line);
 }
 
 static enum finding_kind kind_of(const struct verdict *v)
@@ -307,7 +308,7 @@ static void add_finding(struct lint *lint, const struct verdicts *verdicts, cons
 		finding_add_variable(list, finding, finding->accesses[i].variable);
 	finding->title =
 		finding_textf(list, "%s is not atomic over %s", function_name(lint, g->function), g->set);
-	finding->advice = advice_for(lint, list, v);
+	finding->advice = advice_for(lint, list, g, v);
 	finding_identify(finding);
 }
 
@@ -414,17 +415,54 @@ static void blame_lowest(struct lint *lint, const struct verdicts *verdicts, str
 		groups[i].confidence = lowered[i];
 }
 
+/* How many pairs of regions a finding is about, which is how the paper counts, and where they lie. */
+static void count_pairs(const struct lint *lint, const struct verdicts *verdicts,
+			const uint32_t *group_of_verdict, struct group *groups, uint32_t count,
+			double threshold)
+{
+	struct map seen = {0};
+
+	for (uint32_t i = 0; i < verdicts->at.count; i++) {
+		const struct verdict *v = &verdicts->at.at[i];
+		struct group *g = &groups[group_of_verdict[i]];
+		uint32_t from = lint->program.insts[v->first_via].line;
+		uint32_t to = lint->program.insts[v->second_via].line;
+		uint64_t key = map_hash((uint64_t)group_of_verdict[i] << 32 | v->first_region) ^
+			       (uint64_t)v->second_region << 17;
+
+		if (i != g->best && (v->confidence < threshold || v->confidence < 0.4))
+			continue;
+		if (!g->pairs || (from && from < g->from_line))
+			g->from_line = from;
+		if (to > g->to_line)
+			g->to_line = to;
+		if (map_get(&seen, key))
+			continue;
+		map_set(&seen, key, 1);
+		g->pairs++;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (groups[i].from_line > groups[i].to_line) {
+			uint32_t line = groups[i].from_line;
+
+			groups[i].from_line = groups[i].to_line;
+			groups[i].to_line = line;
+		}
+	map_release(&seen);
+}
+
 void result_add(struct lint *lint, const struct verdicts *verdicts, double threshold,
 		struct finding_list *list)
 {
 	struct group *groups = NULL;
-	uint32_t count = 0;
+	uint32_t count = 0,
+		 *group_of_verdict = mem_alloc((verdicts->at.count + 1ull) * sizeof(*group_of_verdict));
 
 	for (uint32_t i = 0; i < verdicts->at.count; i++) {
 		const struct verdict *v = &verdicts->at.at[i];
 		struct group *g = group_of(lint, &groups, &count, v);
 
-		g->pairs++;
+		group_of_verdict[i] = (uint32_t)(g - groups);
 		if (v->confidence > g->by_rule[v->rule])
 			g->by_rule[v->rule] = v->confidence;
 		if (v->confidence > g->confidence) {
@@ -432,6 +470,8 @@ void result_add(struct lint *lint, const struct verdicts *verdicts, double thres
 			g->best = i;
 		}
 	}
+	count_pairs(lint, verdicts, group_of_verdict, groups, count, threshold);
+	free(group_of_verdict);
 	double *lowered = mem_alloc((count + 1) * sizeof(*lowered));
 
 	for (uint32_t i = 0; i < count; i++) {

@@ -81,14 +81,66 @@ static bool is_taken(const struct lint *lint, uint32_t access)
 	       written_along(lint, access) == 2;
 }
 
-static bool writes_something(const struct lint *lint, uint32_t region)
+/* Is the address made of the variable that was read, by this read of it or another in the region? */
+static bool is_index(const struct lint *lint, uint32_t value, const struct access *read, int depth)
+{
+	const struct program *p = &lint->program;
+	uint32_t maker = program_maker(p, value), count;
+	const struct access *a;
+
+	if (!maker || depth > 6 || p->insts[maker].op == PROGRAM_PHI)
+		return false;
+	a = access_at(lint, maker, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (!a[i].write && a[i].variable == read->variable &&
+		    flow_same_regions(lint, maker, read->inst))
+			return true;
+	for (uint32_t i = 0; i < p->insts[maker].operand_count; i++)
+		if (is_index(lint, program_operand(p, &p->insts[maker], i), read, depth + 1))
+			return true;
+	return false;
+}
+
+/*
+ * Does the value that was read say which element of the same set was looked at, in
+ * the same region? Then to see later that there still is an element is no check:
+ * it may be another one.
+ */
+static bool selects(const struct lint *lint, uint32_t access)
+{
+	const struct program *p = &lint->program;
+	const struct access *a = &lint->accesses.at.at[access];
+	const char *set = lint->accesses.variables.at[a->variable].set;
+	const struct program_function *f = &p->functions[program_function_of(p, a->inst)];
+
+	for (uint32_t b = f->block; b < f->block + f->block_count; b++)
+		for (uint32_t i = p->blocks[b].inst; i < p->blocks[b].inst + p->blocks[b].inst_count; i++) {
+			uint32_t count;
+			const struct access *other = access_at(lint, i, &count);
+
+			for (uint32_t n = 0; n < count; n++)
+				if (!other[n].write && other[n].variable != a->variable &&
+				    p->insts[i].op == PROGRAM_LOAD &&
+				    !strcmp(lint->accesses.variables.at[other[n].variable].set, set) &&
+				    flow_same_regions(lint, i, a->inst) &&
+				    is_index(lint, program_operand(p, &p->insts[i], 0), a, 0))
+					return true;
+		}
+	return false;
+}
+
+/* Does the region change anything of the set? */
+static bool changes_set(const struct lint *lint, uint32_t region, const char *set)
 {
 	const struct view_set *s = &lint->views->regions[region];
 
 	for (uint32_t i = 0; i < s->at.count; i++)
-		for (uint32_t n = 0; n < s->at.at[i].items.count; n++)
-			if (s->at.at[i].items.at[n] & 1)
+		for (uint32_t n = 0; n < s->at.at[i].items.count; n++) {
+			uint32_t item = s->at.at[i].items.at[n];
+
+			if (item & 1 && !strcmp(lint->accesses.variables.at[item / 2].set, set))
 				return true;
+		}
 	return false;
 }
 
@@ -154,12 +206,15 @@ static const struct answer *find_writers(const struct lint *lint, struct answers
 /* Was the value, or another that was read with it, looked at again before the use? */
 static bool checked_again(const struct lint *lint, const struct flow_edge *e, const struct verdict *v)
 {
+	const struct access *to = &lint->accesses.at.at[e->to.access];
 	uint32_t x = lint->accesses.at.at[e->from.access].variable;
+	/* An element was looked at, and then the way to it is changed: whichever it is now. */
+	bool peeked = to->write && to->variable == x && e->to.guard_count && selects(lint, e->from.access);
 
 	for (uint32_t i = 0; i < e->to.guard_count; i++) {
 		uint32_t g = e->to.guards[i];
 
-		if (g == x && (!e->data || e->to.compared))
+		if (g == x && (e->to.compared || (!e->data && !peeked)))
 			return true;
 		/* A version that was read with it and is still the same. */
 		if (g != x && e->to.versions >> i & 1 && region_reads(lint, v->first_region, g))
@@ -209,7 +264,7 @@ static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict
 		if (pair_is_root(lint, e->function))
 			c *= 0.8;
 		/* Not a mere look: a ticket, a claim. */
-		if (v->taken || writes_something(lint, v->first_region))
+		if (v->taken || changes_set(lint, v->first_region, x->set))
 			c *= 0.6;
 	}
 	/* From one object to another. */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * One function at work: what flow.c and its parts share. A value's dependencies
+ * are sets of symbols, the function's parameters first and then its sources, in
+ * three planes (how it depends on them); a slot has the three sets of a value, or of a
+ * place in memory that no other thread reaches.
+ *
+ *   flowset     slots, and memory of our own
+ *   flowspread  dependencies, spread over the function until nothing changes
+ *   flowuse     what values are used for: edges, and what callers need to know
+ *   flowjoint   values that are used together
+ */
+#ifndef ATOMSAN_LINT_FLOWWORK_H
+#define ATOMSAN_LINT_FLOWWORK_H
+
+#include "base/map.h"
+#include "lint/flow.h"
+
+/* Beyond these, values are not followed; the report says so. */
+enum { MOST_SYMBOLS = 512, MOST_RESULTS = 48, MOST_USES = 96, MOST_ROUNDS = 12, MOST_EDGES = 4096 };
+
+/* How something depends on a value: it is made of it, it happens because of it, or it happens because an
+ * earlier iteration did. */
+enum { DATA, CONTROL, CARRIED, PLANES };
+
+/* WAITED_FOR: the function returns only if the value allows it. */
+enum { RETURNED = -1, WAITED_FOR = -2 };
+
+/* What callers need to know of a function. */
+struct flow_carried {
+	struct flow_source source;
+	uint8_t plane;
+	int8_t out; /* parameter through whose pointer it is handed out, RETURNED or WAITED_FOR */
+};
+
+struct flow_param_use {
+	struct flow_use use;
+	uint32_t parameter;
+	uint8_t plane;
+};
+
+struct flow_summary {
+	VEC(struct flow_carried) results;
+	VEC(struct flow_param_use) uses;
+	VEC(struct flow_use) inside; /* every access in regions, for who calls it under a condition */
+	uint64_t to_result_data, to_result_control; /* by parameter */
+	bool done;
+};
+
+/* ---- the function at hand ---- */
+
+struct flow_work {
+	struct lint *lint;
+	struct flows *flows;
+	struct flow_summary *summaries;
+	uint32_t function, block; /* first block */
+	const struct cfg *cfg;
+	uint32_t params;
+	VEC(struct flow_source) sources; /* symbols behind the parameters */
+	struct map from_inst;            /* access or call -> first symbol + 1 of that instruction */
+	uint32_t words;                  /* of a set */
+	struct map slots;                /* value -> its sets + 1; memory: key with bit 63 */
+	uint64_t *sets;                  /* PLANES per slot */
+	uint32_t slot_count, slot_room;
+	uint64_t *control; /* by block: what decides whether it runs */
+	uint64_t *waited;  /* symbols that a wait was for */
+	uint64_t *in_loop; /* by loop: symbols that are read in it */
+	uint64_t *temporary;
+	struct vec_u32 conditions; /* that guard the access at hand, and read something again */
+	struct map known;          /* edges, and joints, that were found */
+	uint32_t edges, joints;
+	uint32_t *controlled_first; /* by block: where in controlled the blocks begin that it decides about */
+	struct cfg_control *controlled;
+	uint32_t *source_region; /* by source: the region that it is read in, or 0 */
+	bool changed;
+};
+
+static inline uint32_t flowset_symbols(const struct flow_work *w)
+{
+	return w->params + w->sources.count;
+}
+
+static inline bool flowset_has(const uint64_t *set, uint32_t symbol)
+{
+	return set[symbol / 64] >> (symbol % 64) & 1;
+}
+
+/* In whatever way. */
+static inline bool flowset_has_any(const struct flow_work *w, const uint64_t *set, uint32_t symbol)
+{
+	for (int plane = 0; plane < PLANES; plane++)
+		if (flowset_has(set + plane * w->words, symbol))
+			return true;
+	return false;
+}
+
+/* The sets of a slot; NULL if nothing is known of it. They move when slots are added. */
+uint64_t *flowset_peek(struct flow_work *w, uint64_t key);
+static inline const uint64_t *flowset_of(struct flow_work *w, uint32_t value)
+{
+	return value ? flowset_peek(w, value) : NULL;
+}
+/* True if there was news. */
+bool flowset_join(uint64_t *into, const uint64_t *from, uint32_t words);
+/* All that `from` depends on, `to` depends on: as it is, or by control alone. */
+void flowset_add(struct flow_work *w, uint64_t to, const uint64_t *from, int as);
+void flowset_add_symbol(struct flow_work *w, uint64_t to, uint32_t symbol, int plane);
+
+/* Places in an object; besides, all of it, and what was written somewhere in it. */
+enum { ALL = -1, SOMEWHERE = -2 };
+
+uint64_t flowset_memory(uint32_t base, int64_t at);
+/* The object that a pointer leads into, and where, if both are plain to see. */
+uint32_t flowset_base(const struct program *p, uint32_t value, int64_t *at);
+/* Does it lead to memory that never leaves its thread, or that this function has just made? */
+bool flowset_is_private(struct flow_work *w, uint32_t pointer);
+
+void flowspread_all(struct flow_work *w);
+
+/* Before the others. */
+void flowuse_prepare(struct flow_work *w);
+void flowuse_access(struct flow_work *w, uint32_t access, uint32_t block);
+void flowuse_call(struct flow_work *w, uint32_t inst, uint32_t block);
+
+void flowjoint_at(struct flow_work *w, uint32_t inst);
+
+#endif
