@@ -26,7 +26,7 @@ class Table:
     def is_text(self, column):
         """Whether a column is words rather than numbers; those stand on the left."""
         cells = [row[column] for row in self.rows if column < len(row) and row[column] not in ("", "-", "not yet")]
-        return any(not NUMBER.match(cell) for cell in cells)
+        return 2 * sum(not NUMBER.match(cell) for cell in cells) > len(cells)
 
 
 def machine_name():
@@ -92,8 +92,9 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .6r
   max-width: 100%; }
 table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-tr:last-child td { border-bottom: 0; } th { background: var(--head); font-weight: 600; vertical-align: bottom; }
-th.text, td.text { text-align: left; } tr.ours td { background: var(--ours); } tr.total td { font-weight: 600; }
+tr:last-child td { border-bottom: 0; }
+th { background: var(--head); font-weight: 600; vertical-align: bottom; white-space: normal; min-width: 3.2rem; }
+th.text, td.text { text-align: left; } tr.ours td, td.mine { background: var(--ours); } tr.total td { font-weight: 600; }
 td.yes { color: var(--good); } td.no { color: var(--bad); font-weight: 600; } td.none { color: var(--dim); }
 code { font-size: .92em; } svg { max-width: 100%; height: auto; display: block; margin: .8rem 0; }
 """
@@ -105,17 +106,24 @@ def prose(text):
     return re.sub(r"\[([^\]]+)\]\(([^)]+)\)", lambda m: f'<a href="{m[2].replace(".md", ".html")}">{m[1]}</a>', text)
 
 
+def is_ours(text):
+    """Whether a row or a column of this name is atomsan's, beside those of others."""
+    return text.split(" (")[0].endswith("atomsan")
+
+
 def html_table(table):
     words = [i == 0 or table.is_text(i) for i in range(len(table.header))]
+    mine = [is_ours(heading) for heading in table.header]
 
     def cell(i, text, tag):
         kinds = ["text"] if words[i] else []
+        kinds += ["mine"] if mine[i] else []
         kinds += {"yes": ["yes"], "NO": ["no"], "not yet": ["none"]}.get(text, [])
         mark = f' class="{" ".join(kinds)}"' if kinds else ""
         return f"<{tag}{mark}>{prose(text)}</{tag}>"
 
     def row(cells):
-        kind = "ours" if any("atomsan" in text for text in cells[:3]) else "total" if cells[0] == "Total" else ""
+        kind = "ours" if any(map(is_ours, cells[:3])) else "total" if cells[0] == "Total" else ""
         return (f'<tr class="{kind}">' if kind else "<tr>") + "".join(cell(i, text, "td") for i, text in enumerate(cells)) + "</tr>"
 
     head = "<tr>" + "".join(cell(i, text, "th") for i, text in enumerate(table.header)) + "</tr>"

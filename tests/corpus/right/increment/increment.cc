@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * increment.c once more, in C++: variables of a namespace, and threads that
- * join themselves.
+ * increment.c once more, in C++: variables of a namespace.
  *
  * usage: increment
  */
@@ -27,15 +26,15 @@ void increment(int by)
 
 int main()
 {
-	{
-		std::vector<std::jthread> threads;
+	std::vector<std::thread> threads;
 
-		for (int i = 0; i < count; i++)
-			threads.emplace_back([] {
-				for (int round = 0; round < rounds; round++)
-					increment(1);
-			});
-	}
+	for (int i = 0; i < count; i++)
+		threads.emplace_back([] {
+			for (int round = 0; round < rounds; round++)
+				increment(1);
+		});
+	for (auto &thread : threads)
+		thread.join();
 	std::printf("expected %d, got %d\n", count * rounds, x);
 	return x != count * rounds;
 }
