@@ -35,7 +35,9 @@ void cli_help(const struct verb *verb);
  * before "--". A long option's value follows "=" or is the next argument.
  */
 struct cli_option {
-	const char *name;  /* "--json" or "-o"; end of the table: NULL */
+	/* "--json" or "-o"; end of the table: NULL. With a '+' in front, "+--noise", it may be given several
+	 * times: the values are joined, a newline behind each but the last. */
+	const char *name;
 	const char **text; /* takes a value, stored here (NULL: takes none) */
 	int *flag;         /* set to 1 when seen */
 };

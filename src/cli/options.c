@@ -49,11 +49,28 @@ const char *cli_nearest(const char *word, const char *const *words)
 	return best;
 }
 
+/* The name without the '+' of what may be repeated. */
+static const char *plain(const struct cli_option *option)
+{
+	return option->name + (option->name[0] == '+');
+}
+
+static void store(const struct cli_option *option, const char *value)
+{
+	if (option->name[0] == '+' && *option->text)
+		*option->text = mem_textf("%s\n%s", *option->text, value);
+	else
+		*option->text = value;
+}
+
 static const struct cli_option *find(const struct cli_option *options, const char *arg, size_t length)
 {
-	for (; options->name; options++)
-		if (strlen(options->name) == length && !strncmp(options->name, arg, length))
+	for (; options->name; options++) {
+		const char *name = plain(options);
+
+		if (strlen(name) == length && !strncmp(name, arg, length))
 			return options;
+	}
 	return NULL;
 }
 
@@ -64,7 +81,7 @@ static int unknown(const struct verb *verb, const struct cli_option *options, co
 	int n = 0;
 
 	for (; options->name && n < 63; options++)
-		names[n++] = options->name;
+		names[n++] = plain(options);
 	names[n] = NULL;
 	near = cli_nearest(arg, names);
 	if (near)
@@ -98,15 +115,15 @@ int cli_options(const struct verb *verb, int argc, char **argv, const struct cli
 		if (!option->text) {
 			if (!equals)
 				continue;
-			cli_failf(verb, "option '%s' takes no value", option->name);
+			cli_failf(verb, "option '%s' takes no value", plain(option));
 			return -1;
 		}
 		if (equals) {
-			*option->text = equals + 1;
+			store(option, equals + 1);
 		} else if (i + 1 < argc) {
-			*option->text = argv[++i];
+			store(option, argv[++i]);
 		} else {
-			cli_failf(verb, "option '%s' needs a value", option->name);
+			cli_failf(verb, "option '%s' needs a value", plain(option));
 			return -1;
 		}
 	}

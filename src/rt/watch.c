@@ -26,6 +26,8 @@ void watch_start(void)
 		rt_module_each(heal_module);
 	}
 	watch_self.birth.seed = noise_seed(0, 0);
+	if (rt_watching)
+		watch_report_start();
 }
 
 void watch_created(struct watch_birth *birth)

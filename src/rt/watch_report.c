@@ -198,7 +198,8 @@ static void to_file(const struct watch_report *report)
 	for (uint32_t i = 0; i < report->access_count; i++)
 		file_access(&report->accesses[i]);
 	if (report->has_values) {
-		put_text("values\t");
+		put_text("values");
+		put('\t');
 		put_number(report->before, 16);
 		put('\t');
 		put_number(report->after, 16);
@@ -210,7 +211,8 @@ static void to_file(const struct watch_report *report)
 		field(report->facts[i].text);
 		put('\n');
 	}
-	put_text("end\n");
+	put_text("end");
+	put('\n');
 	write_out();
 }
 
@@ -282,6 +284,12 @@ void watch_report_seen(const char *kind, uint64_t number, uint64_t times)
 void watch_report_count(const char *name, uint64_t value)
 {
 	line_of_three("count", name, NULL, value);
+}
+
+void watch_report_start(void)
+{
+	if (*rt_options.results)
+		watch_report_count("processes", 1);
 }
 
 void watch_report_fork_child(void)

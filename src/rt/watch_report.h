@@ -50,6 +50,8 @@ struct watch_report {
 	uint32_t fact_count;
 };
 
+/* Somebody waits for results: let it be known that there is a runtime. */
+void watch_report_start(void);
 void watch_report(const struct watch_report *report);
 /* How often it has been seen by now; for the file alone. */
 void watch_report_seen(const char *kind, uint64_t number, uint64_t times);
