@@ -7,8 +7,8 @@
  */
 #include "learn/learn.h"
 #include "cli/findings.h"
+#include "cli/repository.h"
 #include "cli/target.h"
-#include "elf/tables.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -26,14 +26,10 @@ struct options {
 struct learning {
 	const struct options *options;
 	struct target target;
-	char *path; /* of the repository */
-	struct repository repository;
-	struct tables tables;
-	struct atomicity_table table;
-	uint32_t *index;
+	struct program_repository program;
 	uint64_t runs, seed;
 	uint64_t passed, failed;
-	uint32_t lost, from_findings, from_spec;
+	uint32_t from_findings, from_spec;
 	struct learn_counts counts;
 };
 
@@ -46,50 +42,13 @@ static bool number(const char *text, uint64_t most, uint64_t *to)
 	return *text >= '0' && *text <= '9' && !*end && !errno && *to <= most;
 }
 
-static void tell_lost(const struct repository_section *section, const struct repository_place *place,
-		      void *arg)
-{
-	struct learning *l = arg;
-
-	if (l->lost++ < 5)
-		fprintf(stderr, "section %s over %s is gone: the program has no %s of %s in %s any more\n",
-			section->id, section->variable, place->kind == ATOMICITY_WRITE ? "write" : "read",
-			place->variable, place->function);
-}
-
-/* The repository as it is, about the program as it is. */
-static int begin(struct learning *l, struct err *err)
-{
-	const char *program = strrchr(l->target.path, '/');
-	uint32_t before;
-
-	if (tables_read(&l->tables, l->target.path, err) < 0)
-		return -1;
-	if (!l->tables.count)
-		return err_set(err, "%s: has no table of accesses: was it built with 'atomsan cc'?",
-			       l->target.path);
-	l->index = mem_zalloc(atomicity_index_room(l->tables.count), sizeof(*l->index));
-	l->table = (struct atomicity_table){l->tables.sites, l->tables.count, NULL};
-	atomicity_index(&l->table, l->index);
-	l->path = l->options->repository ? mem_text(l->options->repository)
-					 : mem_textf("%s.atomicity", l->target.path);
-	if (repository_read(&l->repository, l->path, err) < 0)
-		return -1;
-	before = l->repository.section_count;
-	repository_settle(&l->repository, &l->table, l->target.build_id, tell_lost, l);
-	if (l->lost)
-		fprintf(stderr, "%u of %u sections match the program\n", before - l->lost, before);
-	l->repository.program = repository_text(&l->repository, program ? program + 1 : l->target.path);
-	return 0;
-}
-
 static int take_spec(struct learning *l, struct err *err)
 {
 	struct spec *spec = spec_new();
 	int result = spec_add_file(spec, l->options->spec, err);
 
 	if (!result)
-		result = learn_spec(&l->repository, &l->table, spec, &l->from_spec, err);
+		result = learn_spec(&l->program.repository, &l->program.table, spec, &l->from_spec, err);
 	spec_free(spec);
 	return result;
 }
@@ -111,7 +70,8 @@ static int take_findings(struct learning *l, struct err *err)
 		list = NULL;
 	}
 	for (uint32_t i = 0; list && i < list->finding_count; i++)
-		l->from_findings += learn_finding(&l->repository, &l->table, &list->findings[i]);
+		l->from_findings +=
+			learn_finding(&l->program.repository, &l->program.table, &list->findings[i]);
 	free(path);
 	if (store)
 		store_close(store);
@@ -141,7 +101,8 @@ static int take_run(struct learning *l, uint64_t which, struct err *err)
 	if (!run)
 		return -1;
 	if (result.verdict == RUN_PASSED) {
-		failed = learn_trace(&l->repository, &l->table, run_trace(run), &l->counts, err);
+		failed = learn_trace(&l->program.repository, &l->program.table, run_trace(run), &l->counts,
+				     err);
 		l->passed++;
 	} else {
 		l->failed++;
@@ -162,7 +123,8 @@ static int take_run(struct learning *l, uint64_t which, struct err *err)
 
 static int learn(struct learning *l, struct err *err)
 {
-	if (begin(l, err) < 0 || (l->options->spec && take_spec(l, err) < 0) ||
+	if (program_repository_open(&l->program, l->target.path, l->options->repository, err) < 0 ||
+	    (l->options->spec && take_spec(l, err) < 0) ||
 	    ((l->options->from_findings || l->options->finding) && take_findings(l, err) < 0))
 		return -1;
 	run_adopt();
@@ -172,28 +134,28 @@ static int learn(struct learning *l, struct err *err)
 	if (l->runs && !l->passed)
 		return err_set(err, "none of %llu runs of %s passed, so nothing was learned",
 			       (unsigned long long)l->runs, l->target.argv[0]);
-	return repository_write(&l->repository, l->path, err);
+	return program_repository_save(&l->program, err);
 }
 
 static void tell(const struct learning *l)
 {
-	const struct repository *r = &l->repository;
+	const struct repository *r = &l->program.repository;
 
 	if (l->options->json) {
-		json_t *document =
-			json_pack("{s:s, s:I, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "repository",
-				  l->path, "runs", (json_int_t)l->runs, "passed", (json_int_t)l->passed,
-				  "failed", (json_int_t)l->failed, "sections", (int)r->section_count, "new",
-				  (int)l->counts.fresh, "broken", (int)r->broken_count, "lost", (int)l->lost,
-				  "from_findings", (int)l->from_findings, "from_spec", (int)l->from_spec,
-				  "from_annotations", (int)l->counts.brackets);
+		json_t *document = json_pack("{s:s, s:I, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:i}",
+					     "repository", l->program.path, "runs", (json_int_t)l->runs,
+					     "passed", (json_int_t)l->passed, "failed", (json_int_t)l->failed,
+					     "sections", (int)r->section_count, "new", (int)l->counts.fresh,
+					     "broken", (int)r->broken_count, "lost", (int)l->program.lost,
+					     "from_findings", (int)l->from_findings, "from_spec",
+					     (int)l->from_spec, "from_annotations", (int)l->counts.brackets);
 
 		json_dumpf(document, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(document);
 		return;
 	}
-	printf("%s: %u sections, %u broken pairs", l->path, r->section_count, r->broken_count);
+	printf("%s: %u sections, %u broken pairs", l->program.path, r->section_count, r->broken_count);
 	if (l->runs)
 		printf("; %llu of %llu runs passed", (unsigned long long)l->passed,
 		       (unsigned long long)l->runs);
@@ -240,11 +202,8 @@ static int run(int argc, char **argv)
 		status = cli_fail(&verb_learn, &err);
 	else
 		tell(&l);
-	repository_release(&l.repository);
-	tables_release(&l.tables);
+	program_repository_release(&l.program);
 	target_release(&l.target);
-	free(l.index);
-	free(l.path);
 	return status;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/confirm.h"
 #include "cli/publish.h"
+#include "cli/repository.h"
 #include "lint/print.h"
 #include "lint/private.h"
 #include "lint/result.h"
@@ -136,6 +137,26 @@ static int write_file(struct lint *lint, const char *path, const char *program,
 	return 0;
 }
 
+/* What lint said before is taken back: the code may have changed. */
+static int write_repository(struct lint *lint, const char *path, const char *program, bool quiet,
+			    struct err *err)
+{
+	struct program_repository r;
+	uint32_t count = 0;
+	int failed = program_repository_open(&r, program, path, err);
+
+	if (!failed) {
+		repository_forget(&r.repository, ATOMICITY_LINT);
+		count = section_add(lint, &r.repository, &r.table);
+		failed = program_repository_save(&r, err);
+	}
+	if (!failed && !quiet)
+		fprintf(stderr, "%s: %u sections, %u of them new by what the code looks like\n", r.path,
+			r.repository.section_count, count);
+	program_repository_release(&r);
+	return failed;
+}
+
 /* Words up to a lone "--"; what stands behind it is the program's command line, NULL if there is none. */
 static int split_words(int first, int argc, char **argv, char ***program)
 {
@@ -171,7 +192,8 @@ static int confidence_of(const char *text, double *confidence)
 static int run(int argc, char **argv)
 {
 	struct publish publish = {0};
-	const char *confidence_text = NULL, *spec = NULL, *sections = NULL, *private = NULL;
+	const char *confidence_text = NULL, *spec = NULL, *sections = NULL, *private = NULL,
+		   *repository = NULL;
 	int all = 0, dump = 0, confirming = 0;
 	struct confirm confirm = {0};
 	char **program;
@@ -180,6 +202,7 @@ static int run(int argc, char **argv)
 					     {"--spec", &spec, NULL},
 					     {"--sections", &sections, NULL},
 					     {"--private", &private, NULL},
+					     {"--repository", &repository, NULL},
 					     {"--dump", NULL, &dump},
 					     {"--confirm", NULL, &confirming},
 					     CONFIRM_OPTIONS(confirm),
@@ -230,7 +253,8 @@ static int run(int argc, char **argv)
 	if (dump)
 		print_program(stdout, &lint);
 	int failed = (sections && write_file(&lint, sections, argv[first], section_write, &err)) ||
-		     (private && write_file(&lint, private, argv[first], private_write, &err));
+		     (private && write_file(&lint, private, argv[first], private_write, &err)) ||
+		     (repository && write_repository(&lint, repository, argv[first], publish.json, &err));
 
 	list = finding_list_new("lint");
 	list->program = finding_text(list, argv[first]);
@@ -267,6 +291,9 @@ const struct verb verb_lint = {
 		"JSON\n"
 		"  --private=FILE           write the places that only access data of one thread, as a spec "
 		"file\n"
+		"  --repository=FILE        add atomic sections, by their patterns, to the atomicity "
+		"repository of the\n"
+		"                           first FILE, a program\n"
 		"  --dump                   first print the program as the analyses see it\n"
 		"  --confirm                run PROGRAM (or the first FILE) under the scheduler, to "
 		"reproduce\n"

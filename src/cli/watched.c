@@ -99,6 +99,7 @@ static const struct {
 	bool (*add)(struct watched *watched, struct finding *finding, const struct watched_record *record);
 } kinds[] = {
 	{"race", add_race},
+	{"section", watched_section},
 };
 
 /* ---- the file ---- */

@@ -11,9 +11,12 @@
 
 #include "base/text.h"
 
-enum section_pattern { LOAD_STORE, TEST_USE, PAIR, PATTERNS };
-
 static const char *const pattern_texts[] = {"load-store", "test-use", "pair"};
+
+const char *section_pattern_text(enum section_pattern pattern)
+{
+	return pattern_texts[pattern];
+}
 
 /* The loads of the variable that a value is made of. */
 static bool made_of(const struct program *p, uint32_t value, uint32_t of, int depth)
@@ -63,11 +66,11 @@ static enum section_pattern pattern_of(const struct lint *lint, const struct acc
 	const struct program *p = &lint->program;
 
 	if (a->write || p->insts[a->inst].op != PROGRAM_LOAD)
-		return PAIR;
+		return SECTION_PAIR;
 	if (b->write && p->insts[b->inst].op == PROGRAM_STORE &&
 	    made_of(p, program_operand(p, &p->insts[b->inst], 0), p->insts[a->inst].value, 0))
-		return LOAD_STORE;
-	return decides(lint, a->inst, b->inst) ? TEST_USE : PAIR;
+		return SECTION_LOAD_STORE;
+	return decides(lint, a->inst, b->inst) ? SECTION_TEST_USE : SECTION_PAIR;
 }
 
 static void put_place(FILE *out, const struct lint *lint, uint32_t inst)
@@ -90,55 +93,91 @@ static void put_variable(FILE *out, const struct variable *v)
 	text_json(out, v->set);
 }
 
+/* Is the value looked at, and nothing else done with it? */
+static bool is_only_tested(const struct lint *lint, uint32_t load)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *f = &p->functions[program_function_of(p, load)];
+	uint32_t value = p->insts[load].value;
+	bool tested = false;
+
+	for (uint32_t b = 0; b < f->block_count; b++) {
+		const struct program_block *block = &p->blocks[f->block + b];
+
+		for (uint32_t i = block->inst; i < block->inst + block->inst_count; i++)
+			for (uint32_t n = 0; n < p->insts[i].operand_count; n++) {
+				if (program_operand(p, &p->insts[i], n) != value)
+					continue;
+				if (p->insts[i].op != PROGRAM_COMPARE && p->insts[i].op != PROGRAM_BRANCH &&
+				    p->insts[i].op != PROGRAM_SWITCH)
+					return false;
+				tested = true;
+			}
+	}
+	return tested;
+}
+
+/* What is read again before the end, and does for it what the first read does, stands in for it: whoever
+ * looks twice means the second look. */
+static bool is_read_again(const struct lint *lint, const struct variable *v, const struct access *a,
+			  const struct access *b, enum section_pattern pattern)
+{
+	for (uint32_t i = 0; i < v->reads.count; i++) {
+		const struct access *c = &lint->accesses.at.at[v->reads.at[i]];
+
+		if (c->inst != a->inst && c->inst != b->inst &&
+		    program_function_of(&lint->program, c->inst) ==
+			    program_function_of(&lint->program, a->inst) &&
+		    follows(lint, a->inst, c->inst) && follows(lint, c->inst, b->inst) &&
+		    pattern_of(lint, c, b) <= pattern)
+			return true;
+	}
+	return false;
+}
+
+static bool is_end(const struct lint *lint, const struct variable *v, const struct access *a,
+		   const struct access *b, enum section_pattern *pattern)
+{
+	if (program_function_of(&lint->program, a->inst) != program_function_of(&lint->program, b->inst) ||
+	    a->inst == b->inst || !follows(lint, a->inst, b->inst))
+		return false;
+	*pattern = pattern_of(lint, a, b);
+	/* Testing again is no use. */
+	if (*pattern == SECTION_TEST_USE && !b->write && is_only_tested(lint, b->inst))
+		*pattern = SECTION_PAIR;
+	return *pattern == SECTION_PAIR || !is_read_again(lint, v, a, b, *pattern);
+}
+
 /* The accesses that end a section which begins with this one: of the nearest kind that there is. */
-static void put_section(FILE *out, const struct lint *lint, const struct variable *v, uint32_t first,
-			bool *any)
+static void find_section(const struct lint *lint, const struct variable *v, uint32_t first,
+			 void (*take)(const struct section_found *found, void *arg), void *arg)
 {
 	const struct access *a = &lint->accesses.at.at[first];
-	enum section_pattern best = PATTERNS;
-	struct vec_u32 ends = {0};
+	struct section_found found = {v, a, SECTION_PATTERNS, {0}};
 
 	for (int kind = 0; kind < 2; kind++) {
 		const struct vec_u32 *all = kind ? &v->writes : &v->reads;
 
 		for (uint32_t i = 0; i < all->count; i++) {
-			const struct access *b = &lint->accesses.at.at[all->at[i]];
 			enum section_pattern pattern;
 
-			if (program_function_of(&lint->program, a->inst) !=
-				    program_function_of(&lint->program, b->inst) ||
-			    a->inst == b->inst || !follows(lint, a->inst, b->inst))
+			if (!is_end(lint, v, a, &lint->accesses.at.at[all->at[i]], &pattern) ||
+			    pattern > found.pattern)
 				continue;
-			pattern = pattern_of(lint, a, b);
-			if (pattern > best)
-				continue;
-			if (pattern < best)
-				ends.count = 0;
-			best = pattern;
-			vec_add(&ends, b->inst);
+			if (pattern < found.pattern)
+				found.ends.count = 0;
+			found.pattern = pattern;
+			vec_push(&found.ends, all->at[i]);
 		}
 	}
-	if (best != PATTERNS) {
-		fprintf(out, "%s\n    {", *any ? "," : "");
-		*any = true;
-		put_variable(out, v);
-		fprintf(out, ", \"pattern\": \"%s\", \"entry\": ", pattern_texts[best]);
-		put_place(out, lint, a->inst);
-		fputs(", \"ends\": [", out);
-		for (uint32_t i = 0; i < ends.count; i++) {
-			fputs(i ? ", " : "", out);
-			put_place(out, lint, ends.at[i]);
-		}
-		fputs("]}", out);
-	}
-	vec_free(&ends);
+	if (found.pattern != SECTION_PATTERNS)
+		take(&found, arg);
+	vec_free(&found.ends);
 }
 
-static void put_sections(FILE *out, const struct lint *lint)
+void section_each(const struct lint *lint, void (*take)(const struct section_found *found, void *arg),
+		  void *arg)
 {
-	bool any = false;
-
-	fputs("  \"sections\": [", out);
 	for (uint32_t n = 1; n < lint->accesses.variables.count; n++) {
 		const struct variable *v = &lint->accesses.variables.at[n];
 
@@ -148,10 +187,46 @@ static void put_sections(FILE *out, const struct lint *lint)
 			for (uint32_t i = 0; i < all->count; i++)
 				if (!lint->accesses.at.at[all->at[i]].fresh &&
 				    !lint->accesses.at.at[all->at[i]].quiet)
-					put_section(out, lint, v, all->at[i], &any);
+					find_section(lint, v, all->at[i], take, arg);
 		}
 	}
+}
+
+struct writing {
+	FILE *out;
+	const struct lint *lint;
+	bool any;
+	struct vec_u32 insts; /* of the ends, each once */
+};
+
+static void put_section(const struct section_found *found, void *arg)
+{
+	struct writing *w = arg;
+
+	fprintf(w->out, "%s\n    {", w->any ? "," : "");
+	w->any = true;
+	put_variable(w->out, found->variable);
+	fprintf(w->out, ", \"pattern\": \"%s\", \"entry\": ", pattern_texts[found->pattern]);
+	put_place(w->out, w->lint, found->entry->inst);
+	fputs(", \"ends\": [", w->out);
+	w->insts.count = 0;
+	for (uint32_t i = 0; i < found->ends.count; i++)
+		vec_add(&w->insts, w->lint->accesses.at.at[found->ends.at[i]].inst);
+	for (uint32_t i = 0; i < w->insts.count; i++) {
+		fputs(i ? ", " : "", w->out);
+		put_place(w->out, w->lint, w->insts.at[i]);
+	}
+	fputs("]}", w->out);
+}
+
+static void put_sections(FILE *out, const struct lint *lint)
+{
+	struct writing writing = {.out = out, .lint = lint};
+
+	fputs("  \"sections\": [", out);
+	section_each(lint, put_section, &writing);
 	fputs("\n  ],\n", out);
+	vec_free(&writing.insts);
 }
 
 /* A function that does nothing to shared memory but read one variable and return it, or write one of its

@@ -266,6 +266,23 @@ void repository_remove(struct repository *repository, bool (*unwanted)(struct re
 	repository_index(repository);
 }
 
+static bool is_only_from(struct repository_section *section, void *arg)
+{
+	const enum atomicity_origin *origin = arg;
+	uint32_t kept = 0, before = section->from_count;
+
+	for (uint32_t i = 0; i < before; i++)
+		if (section->from[i].origin != *origin)
+			section->from[kept++] = section->from[i];
+	section->from_count = kept;
+	return before && !kept;
+}
+
+void repository_forget(struct repository *repository, enum atomicity_origin origin)
+{
+	repository_remove(repository, is_only_from, &origin);
+}
+
 static bool was_learned_and_is_broken(struct repository_section *section, void *arg)
 {
 	const uint64_t *key = arg;

@@ -90,6 +90,9 @@ void repository_identify(struct repository_section *section);
 struct repository_section *repository_find(const struct repository *repository, const char *id);
 void repository_add_order(struct repository *repository, const char *held, const char *taken);
 
+/* What this origin says is taken back; sections that nobody else speaks of go. */
+void repository_forget(struct repository *repository, enum atomicity_origin origin);
+
 /* A pair that was seen interleaved in a run that passed: what was only learned about it is forgotten. */
 void repository_add_broken(struct repository *repository, const struct repository_place *first,
 			   const struct repository_place *last);

@@ -4,6 +4,7 @@
 #include "rt/heal.h"
 #include "rt/lock.h"
 #include "rt/real.h"
+#include "rt/watch.h"
 
 #include <errno.h>
 
@@ -16,7 +17,7 @@ void cond_begin(struct cond_wait *wait, const struct timespec *until)
 
 	/* libc looks at the time first and the owner second, and returns with the
 	 * mutex as it was: that is no wait at all. */
-	wait->recorded = rt_on() && !refused && rt_mutex_mine(wait->mutex);
+	wait->recorded = (rt_on() || rt_watching & WATCH_SECTIONS) && !refused && rt_mutex_mine(wait->mutex);
 	if (wait->recorded)
 		rt_op_value(TRACE_OP_WAIT, 0, wait->condition, (uintptr_t)wait->mutex, wait->site);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/event_inl.h"
 #include "rt/scheduler.h"
+#include "rt/sections.h"
 #include "rt/watch.h"
 
 static uint64_t prefix_word(enum trace_prefix prefix, uint64_t payload)
@@ -60,6 +61,8 @@ void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 		return;
 	rt_self.flushing = 1;
 	__asm__ volatile("" ::: "memory");
+	if (unlikely(rt_watching & WATCH_SECTIONS))
+		sections_frames();
 	/* One function left and the next one entered is the usual case: one word for both. */
 	if (rt_self.written - low == 1 && low < top) {
 		kind = TRACE_SWITCH;

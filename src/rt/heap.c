@@ -9,6 +9,7 @@
  * ld.so allocates before dlsym works, and dlsym allocates.
  */
 #include "rt/rt.h"
+#include "rt/watch.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -23,7 +24,7 @@ void __libc_free(void *block);
 
 static bool recorded(void)
 {
-	return rt_on() && rt_options.malloc;
+	return rt_recording ? rt_on() && rt_options.malloc : rt_watching & WATCH_SECTIONS;
 }
 
 static void *allocated(void *block, size_t size, const struct atomsan_site *site)

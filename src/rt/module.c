@@ -5,6 +5,7 @@
  * an object that is unloaded keeps its own, and loaded again gets new ones.
  */
 #include "rt/rt.h"
+#include "rt/sections.h"
 #include "rt/sys.h"
 #include "rt/watch.h"
 

@@ -3,6 +3,7 @@
 #include "rt/heal.h"
 #include "rt/noise.h"
 #include "rt/race.h"
+#include "rt/sections.h"
 #include "rt/watch_report.h"
 
 uint32_t rt_watching;
@@ -25,6 +26,8 @@ void watch_start(void)
 		rt_watching |= WATCH_HEAL;
 		rt_module_each(heal_module);
 	}
+	if (sections_start())
+		rt_watching |= WATCH_SECTIONS;
 	watch_self.birth.seed = noise_seed(0, 0);
 	if (rt_watching)
 		watch_report_start();
@@ -85,6 +88,8 @@ void watch_thread_end(void)
 {
 	if (rt_watching & WATCH_HEAL)
 		heal_thread_end();
+	if (rt_watching & WATCH_SECTIONS)
+		sections_thread_end();
 	if (rt_watching == WATCH_RACE && !rt_recording)
 		race_thread_end();
 	noise_thread_end();
@@ -94,6 +99,8 @@ int watch_finish(int status)
 {
 	if (rt_watching & WATCH_HEAL)
 		heal_finish();
+	if (rt_watching & WATCH_SECTIONS)
+		sections_finish();
 	if (rt_watching & WATCH_RACE)
 		race_finish();
 	noise_finish();
@@ -110,6 +117,8 @@ void watch_fork_child(void)
 		race_fork_child();
 	if (rt_watching & WATCH_HEAL)
 		heal_fork_child();
+	if (rt_watching & WATCH_SECTIONS)
+		sections_fork_child();
 }
 
 void watch_module(const struct atomsan_site *sites, uint64_t count, uint64_t first,
@@ -117,6 +126,24 @@ void watch_module(const struct atomsan_site *sites, uint64_t count, uint64_t fir
 {
 	if (rt_watching & WATCH_HEAL)
 		heal_module(sites, count, first, functions, function_count);
+	if (rt_watching & WATCH_SECTIONS)
+		sections_module(sites, count, first, functions, function_count);
+}
+
+/* Inside a section noise comes before the access is looked at: an end is an end once the pause is over. */
+static void pause_inside(struct watch_pause *pause) ATOMSAN_KEEPS_REGISTERS
+{
+	if (!pause->kind || !sections_inside())
+		return;
+	noise_pause(pause);
+	pause->kind = WATCH_NO_PAUSE;
+}
+
+/* Healing begins to look at frames anew; what was left until now must be known before. */
+static void before_heal(void) ATOMSAN_KEEPS_REGISTERS
+{
+	if (rt_watching & WATCH_SECTIONS && sections_inside())
+		sections_frames();
 }
 
 void watch_access(const void *p, uint64_t length, unsigned kinds,
@@ -126,13 +153,19 @@ void watch_access(const void *p, uint64_t length, unsigned kinds,
 
 	if (!mine() || !length)
 		return;
-	if (rt_watching & WATCH_HEAL)
+	if (rt_watching & WATCH_HEAL) {
+		before_heal();
 		heal_on_access(p, length, kinds, site);
+	}
 	if (rt_watching & WATCH_NOISE)
 		noise_access(p, length, site, &pause);
 	if (kinds == (WATCH_READ | WATCH_WRITE)) {
 		watch_self.update = p;
 		watch_self.update_site = site;
+	}
+	if (rt_watching & WATCH_SECTIONS) {
+		pause_inside(&pause);
+		sections_access(p, length, kinds, site);
 	}
 	if (rt_watching & WATCH_RACE)
 		race_access(p, length, kinds, site, &pause);
@@ -150,10 +183,16 @@ void watch_store(const void *p) ATOMSAN_KEEPS_REGISTERS
 	if (!mine() || watch_self.update != p)
 		return;
 	watch_self.update = NULL;
-	if (rt_watching & WATCH_HEAL)
+	if (rt_watching & WATCH_HEAL) {
+		before_heal();
 		heal_on_store(p);
+	}
 	if (rt_watching & WATCH_NOISE)
 		noise_access(p, site->size, site, &pause);
+	if (rt_watching & WATCH_SECTIONS) {
+		pause_inside(&pause);
+		sections_access(p, site->size, WATCH_WRITE, site);
+	}
 	if (rt_watching & WATCH_RACE)
 		race_access(p, site->size, WATCH_WRITE, site, &pause);
 	else if (pause.kind)
@@ -169,8 +208,10 @@ void watch_atomic(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_
 
 	if (!mine())
 		return;
-	if (rt_watching & WATCH_HEAL)
+	if (rt_watching & WATCH_HEAL) {
+		before_heal();
 		heal_on_atomic(p, site);
+	}
 	if (site->kind == ATOMSAN_ATOMIC_STORE)
 		kinds = WATCH_WRITE;
 	/* A compare-exchange may fail, and is a read then. */
@@ -178,6 +219,10 @@ void watch_atomic(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_
 		kinds = WATCH_READ | WATCH_WRITE;
 	if (rt_watching & WATCH_NOISE)
 		noise_access(p, site->size, site, &pause);
+	if (rt_watching & WATCH_SECTIONS) {
+		pause_inside(&pause);
+		sections_atomic(p, site);
+	}
 	if (rt_watching & WATCH_RACE)
 		race_access(p, site->size, kinds, site, &pause);
 	else if (pause.kind)
@@ -188,11 +233,10 @@ void watch_atomic(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_
 
 void watch_atomic_done(const void *p, bool wrote, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
-	(void)p;
-	(void)wrote;
-	(void)site;
 	if (!mine())
 		return;
+	if (rt_watching & WATCH_SECTIONS)
+		sections_atomic_done(p, wrote, site);
 	if (rt_watching & WATCH_HEAL)
 		heal_on_atomic_done();
 }
@@ -216,6 +260,8 @@ void watch_op(enum trace_op op, const void *object, const struct atomsan_site *s
 	(void)site;
 	if (!mine())
 		return;
+	if (rt_watching & WATCH_SECTIONS)
+		sections_op(op, object);
 	if (rt_watching & WATCH_HEAL)
 		heal_on_op(op, object);
 }

@@ -24,7 +24,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { WATCH_REPORT_ACCESSES = 4, WATCH_REPORT_FRAMES = 16, WATCH_REPORT_FACTS = 4 };
+enum { WATCH_REPORT_ACCESSES = 4, WATCH_REPORT_FRAMES = 16, WATCH_REPORT_FACTS = 6 };
 
 struct watch_report_access {
 	char op; /* R, W, U */

@@ -22,7 +22,7 @@ static const char *const orders[] = {"plain",   "relaxed", "consume", "acquire",
 				     "release", "acq_rel", "seq_cst"};
 static const char *const bases[] = {"unknown", "global", "receiver", "parameter",
 				    "local",   "member", "loaded",   "call"};
-static const char *const site_flags[] = {"volatile", "bitfield", "range", "member", "array"};
+static const char *const site_flags[] = {"volatile", "bitfield", "range", "member", "array", "may fail"};
 static const char *const function_flags[] = {"external",    "private",    "method",   "varargs", "artificial",
 					     "constructor", "destructor", "accessor", "loop",    "walk"};
 static const char *const variable_flags[] = {"atomic", "volatile", "lock", "static", "array"};
