@@ -273,18 +273,82 @@ static void say_lost(const struct atomsan_heal_section *section, const struct at
 	       section->variable->name, function, file, (uint64_t)place->line);
 }
 
+/* Is it a place in the unit's function, or in one that the section names? */
+static bool is_inside(const struct atomicity_section *given, const struct atomsan_site *site)
+{
+	bool is = atomicity_site_function(site, given->unit, given->unit_file) ||
+		  atomicity_site_function(site, given->entry.function, given->entry.file);
+
+	for (uint32_t i = 0; !is && i < given->end_count; i++)
+		is = atomicity_site_function(site, given->ends[i].place.function, given->ends[i].place.file);
+	return is;
+}
+
+static bool is_named(const struct atomicity_section *given, const struct atomsan_site *site)
+{
+	bool is = atomicity_site_variable(site, given->entry.variable) > 0;
+
+	for (uint32_t i = 0; !is && i < given->end_count; i++)
+		is = atomicity_site_variable(site, given->ends[i].place.variable) > 0;
+	return is;
+}
+
+/* Of the set that the section's variable is of: a member of the same struct, or a global as well. */
+static bool is_akin(const struct atomsan_site *site, const char *variable)
+{
+	const char *type = site->type ? (const char *)&site->type + site->type : "";
+	bool member = *type && site->member;
+
+	if (!member)
+		return site->base_kind == ATOMSAN_BASE_GLOBAL && site->base && !site->type;
+	while (*type && *type == *variable)
+		type++, variable++;
+	return !*type && *variable == '.';
+}
+
+static struct atomsan_heal_variable *variable_at(const struct atomsan_site *site)
+{
+	const char *parts[3] = {NULL, NULL, NULL};
+	char name[256];
+	uint32_t length = 0;
+
+	if (site->type && site->member) {
+		parts[0] = (const char *)&site->type + site->type;
+		parts[1] = ".";
+		parts[2] = (const char *)&site->member + site->member;
+	} else {
+		parts[0] = (const char *)&site->base + site->base;
+	}
+	for (int i = 0; i < 3 && parts[i]; i++)
+		for (const char *p = parts[i]; *p && length < sizeof name - 1; p++)
+			name[length++] = *p;
+	name[length] = 0;
+	return variable_of((struct atomicity_word){.at = name, .length = length});
+}
+
+/*
+ * All accesses that begin a section which is a whole unit: of the variables that
+ * it names, and of those of the same set that are used where it is. They are
+ * guarded together from here on.
+ */
 static void note_all(const struct atomicity_section *given, const struct atomicity_table *table,
 		     uint64_t first, struct atomsan_heal_section *section)
 {
 	for (uint64_t i = 0; i < table->count; i++) {
 		const struct atomsan_site *site = &table->sites[i];
-		unsigned kinds = atomicity_site_kinds(site);
-		bool is = kinds && atomicity_site_variable(site, given->entry.variable) > 0;
 
-		for (uint32_t k = 0; kinds && !is && k < given->end_count; k++)
-			is = atomicity_site_variable(site, given->ends[k].place.variable) > 0;
-		if (is)
-			note(first + i, section, ATOMSAN_HEAL_ENTRY, kinds);
+		if (atomicity_site_kinds(site) && is_akin(site, section->variable->name) &&
+		    is_inside(given, site))
+			heal_join(section->variable, variable_at(site));
+	}
+	for (uint64_t i = 0; i < table->count; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+		struct atomsan_heal_variable *variable =
+			atomicity_site_kinds(site) ? known_variable(site) : NULL;
+
+		if (variable && heal_leader(variable) == heal_leader(section->variable) &&
+		    (is_akin(site, section->variable->name) || is_named(given, site)))
+			note(first + i, section, ATOMSAN_HEAL_ENTRY, atomicity_site_kinds(site));
 	}
 }
 
