@@ -13,6 +13,75 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char *text_at(const int32_t *field)
+{
+	return *field ? (const char *)field + *field : "";
+}
+
+/*
+ * A unit is one for a set, which may be more than what the interleaving shows:
+ * that of a stack has its nodes, and its depth, which tells how many there are.
+ * Ends on each member of the set's struct make the section one over all.
+ */
+static bool add_set(struct repository *repository, const struct atomicity_table *table,
+		    const struct repository_section *given, const char *set)
+{
+	enum { MOST = 32 };
+	struct repository_section section = *given;
+	struct repository_end ends[MOST + 1];
+
+	if (given->end_count != 1 || !strncmp(given->variable, set, strlen(set)))
+		return false;
+	ends[0] = given->ends[0];
+	for (uint64_t i = 0; i < table->count && section.end_count < MOST; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+		unsigned kinds = atomicity_site_kinds(site);
+		char *variable;
+		bool known = false;
+
+		if (!kinds || !site->member || strcmp(text_at(&site->type), set))
+			continue;
+		variable = mem_textf("%s.%s", set, text_at(&site->member));
+		for (uint32_t k = 0; k < section.end_count; k++)
+			known |= !strcmp(ends[k].place.variable, variable);
+		if (!known)
+			ends[section.end_count++] = (struct repository_end){
+				.place = {.kind = kinds & ATOMICITY_READ ? ATOMICITY_READ : ATOMICITY_WRITE,
+					  .variable = repository_text(repository, variable),
+					  .function = text_at(&site->function),
+					  .file = text_at(&site->file),
+					  .line = site->line,
+					  .column = site->column}};
+		free(variable);
+	}
+	if (section.end_count == 1)
+		return false;
+	section.any = true;
+	section.circular = false;
+	section.ends = ends;
+	if (repository_settle_section(&section, table))
+		return false;
+	repository_add(repository, &section);
+	return true;
+}
+
+static uint32_t add_sets(struct repository *repository, const struct atomicity_table *table,
+			 const struct finding *finding, uint32_t first)
+{
+	uint32_t count = repository->section_count, added = 0;
+
+	for (uint32_t i = first; i < count; i++)
+		for (uint32_t u = 0; u < finding->unit_count; u++) {
+			const struct finding_unit *unit = &finding->units[u];
+			const struct repository_section *section = &repository->sections[i];
+
+			if (unit->set && unit->place.function && section->unit &&
+			    !strcmp(section->unit, unit->place.function))
+				added += add_set(repository, table, section, unit->set);
+		}
+	return added;
+}
+
 static uint32_t add_findings(struct repository *repository, const struct finding_list *list,
 			     const struct atomicity_table *table)
 {
@@ -22,8 +91,12 @@ static uint32_t add_findings(struct repository *repository, const struct finding
 		const struct finding *finding = &list->findings[i];
 
 		if (finding->kind != FINDING_DEADLOCK && finding->review != FINDING_FALSE_ALARM &&
-		    finding->review != FINDING_INTENDED && finding->review != FINDING_FIXED)
+		    finding->review != FINDING_INTENDED && finding->review != FINDING_FIXED) {
+			uint32_t first = repository->section_count;
+
 			count += learn_finding(repository, table, finding);
+			add_sets(repository, table, finding, first);
+		}
 	}
 	return count;
 }

@@ -132,6 +132,25 @@ static void join_units(void)
 			}
 }
 
+/* Does one begin with the same struct as the other? */
+static bool same_struct(const char *a, const char *b)
+{
+	while (*a && *a == *b && *a != '.')
+		a++, b++;
+	return *a == '.' && *b == '.';
+}
+
+/* Members of one struct are one set, and may be accessed several at once. */
+static void join_members(void)
+{
+	for (uint32_t i = 0; i < name_count; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (same_struct(names[i].name, names[k].name)) {
+				heal_join(&names[k], &names[i]);
+				break;
+			}
+}
+
 static bool map_file(const char *path)
 {
 	struct stat status;
@@ -208,9 +227,29 @@ static bool note_place(const struct atomicity_place *place, const struct atomici
 	return any;
 }
 
-/* The variable of this name that has a gate; NULL: none. */
+/* Of the set that the section's variable is of: a member of the same struct, or a global as well. */
+static bool is_akin(const struct atomsan_site *site, const char *variable)
+{
+	const char *type = site->type ? (const char *)&site->type + site->type : "";
+
+	if (!*type)
+		return site->base_kind == ATOMSAN_BASE_GLOBAL && site->base;
+	while (*type && *type == *variable)
+		type++, variable++;
+	return !*type && *variable == '.';
+}
+
+/* Perhaps of several members at once: the compiler joins accesses of neighbours. */
+static bool is_wide(const struct atomsan_site *site)
+{
+	return site->type && (!site->member || site->size >= 8 || site->flags & ATOMSAN_SITE_RANGE);
+}
+
+/* The variable of this name that has a gate, or that lies in the same struct; NULL: none. */
 static struct atomsan_heal_variable *known_variable(const struct atomsan_site *site)
 {
+	struct atomsan_heal_variable *akin = NULL;
+
 	for (uint32_t i = 0; i < name_count; i++) {
 		struct atomicity_word word = {.at = names[i].name};
 
@@ -218,8 +257,10 @@ static struct atomsan_heal_variable *known_variable(const struct atomsan_site *s
 			word.length++;
 		if (atomicity_site_variable(site, word) > 0)
 			return &names[i];
+		if (is_wide(site) && is_akin(site, names[i].name))
+			akin = &names[i];
 	}
-	return NULL;
+	return akin;
 }
 
 static struct atomsan_heal_place *new_place(uint64_t number, const struct atomsan_site *site)
@@ -291,19 +332,6 @@ static bool is_named(const struct atomicity_section *given, const struct atomsan
 	for (uint32_t i = 0; !is && i < given->end_count; i++)
 		is = atomicity_site_variable(site, given->ends[i].place.variable) > 0;
 	return is;
-}
-
-/* Of the set that the section's variable is of: a member of the same struct, or a global as well. */
-static bool is_akin(const struct atomsan_site *site, const char *variable)
-{
-	const char *type = site->type ? (const char *)&site->type + site->type : "";
-	bool member = *type && site->member;
-
-	if (!member)
-		return site->base_kind == ATOMSAN_BASE_GLOBAL && site->base && !site->type;
-	while (*type && *type == *variable)
-		type++, variable++;
-	return !*type && *variable == '.';
 }
 
 static struct atomsan_heal_variable *variable_at(const struct atomsan_site *site)
@@ -395,6 +423,7 @@ void heal_module(const struct atomsan_site *sites, uint64_t count, uint64_t firs
 	found_count = 0;
 	look_up(&table, first, rt_module_is_build(sites, reader.build.at, reader.build.length), first == 1);
 	find_units(functions, function_count);
+	join_members();
 	for (uint64_t i = 0; i < count; i++) {
 		struct atomsan_heal_variable *variable;
 
