@@ -62,7 +62,7 @@ static int print(const struct verb *verb, int cxx, int argc, char **argv)
 		int failed;
 
 		ccflags_quietly(&flags, 1);
-		failed = ccflags_compile(&flags, &err) || ccflags_include(&flags, &err);
+		failed = ccflags_compile(&flags, 0, &err) || ccflags_include(&flags, &err);
 		ccflags_quietly(&flags, 0);
 		return print_flags(verb, &flags, failed, &err);
 	}
@@ -105,6 +105,8 @@ static void tell_plugin(const struct ccline *line)
 		setenv("ATOMSAN_BITCODE", "0", 1);
 	if (line->early)
 		setenv("ATOMSAN_EARLY", "1", 1);
+	if (line->heal)
+		setenv("ATOMSAN_HEAL", line->heal, 1);
 }
 
 /* Returns only if clang could not be started. */
@@ -117,11 +119,12 @@ static int compile(const struct verb *verb, int cxx, struct ccline *line, struct
 
 	ccflags_quietly(&before, 1);
 	ccflags_quietly(&after, 1);
-	if (!compiler || ccflags_compile(&before, err) || ccflags_include(&after, err))
+	if (!compiler || ccflags_compile(&before, line->heal != NULL, err) || ccflags_include(&after, err))
 		return cli_fail(verb, err);
 	ccflags_quietly(&before, 0);
 	ccflags_quietly(&after, 0);
-	if (line->link == CCLINE_EXECUTABLE && ccflags_link(&after, err))
+	if (line->link == CCLINE_EXECUTABLE &&
+	    (line->heal ? ccflags_link_heal(&after, err) : ccflags_link(&after, err)))
 		return cli_fail(verb, err);
 	if (line->link == CCLINE_SHARED)
 		ccflags_shared(&after);
@@ -166,13 +169,15 @@ static int run_cxx(int argc, char **argv)
 	return run_compiler(&verb_cxx, 1, argc, argv);
 }
 
-#define SYNOPSIS "[--spec=FILE]... [--no-bitcode] [--early] [--print WHAT] [CLANG-ARGUMENT]..."
-#define HELP                                                                                              \
-	"  --spec=FILE    what to leave out, in a file; also from ATOMSAN_SPEC, separated by colons\n"    \
-	"  --no-bitcode   leave the bitcode out of the object files, which get smaller\n"                 \
-	"  --early        instrument accesses before optimisation: all that the source has, slower\n"     \
-	"  --print WHAT   print cflags, ldflags, compiler, include, plugin or runtime, for builds that\n" \
-	"                 call clang themselves, and do nothing else; the first argument\n"               \
+#define SYNOPSIS "[--spec=FILE]... [--no-bitcode] [--early] [--heal=FILE] [--print WHAT] [CLANG-ARGUMENT]..."
+#define HELP                                                                                               \
+	"  --spec=FILE    what to leave out, in a file; also from ATOMSAN_SPEC, separated by colons\n"     \
+	"  --no-bitcode   leave the bitcode out of the object files, which get smaller\n"                  \
+	"  --early        instrument accesses before optimisation: all that the source has, slower\n"      \
+	"  --heal=FILE    for the field: only what this atomicity repository names is instrumented, and\n" \
+	"                 healed; also from ATOMSAN_HEAL\n"                                                \
+	"  --print WHAT   print cflags, ldflags, compiler, include, plugin or runtime, for builds that\n"  \
+	"                 call clang themselves, and do nothing else; the first argument\n"                \
 	"\nEverything else is clang's. 'atomsan-cc' and 'atomsan-c++' are the same as one word.\n"
 
 const struct verb verb_cc = {

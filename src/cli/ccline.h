@@ -32,6 +32,7 @@ struct ccline {
 	int inputs; /* how many */
 	enum ccline_link link;
 	int no_bitcode, early;
+	char *heal;  /* absolute path of the repository; NULL if it was not asked for */
 	char *specs; /* absolute paths, separated by colons; NULL if none */
 };
 

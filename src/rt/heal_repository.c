@@ -5,7 +5,7 @@
  * through when it comes. Damage is said in a sentence, and the program runs on
  * with what was understood up to there.
  */
-#include "atomicity/atomicity.h"
+#include "atomicity/heal.h"
 #include "rt/heal.h"
 #include "rt/sys.h"
 
@@ -79,23 +79,9 @@ static struct atomsan_heal_variable *variable_of(struct atomicity_word name)
 
 /* ---- sections ---- */
 
-/*
- * A finding says which unit must be whole, and shows one way in which it was
- * not. The accesses of that one way need not be the unit's first: in a loop
- * that fetches elements two of them are shown, and not how many there were.
- */
-static bool is_whole(const struct atomicity_section *given)
-{
-	for (uint32_t i = 0; i < given->from_count; i++)
-		if (given->from[i].origin == ATOMICITY_FINDING && given->unit.length)
-			return true;
-	return false;
-}
-
 static void add_section(const struct atomicity_section *given)
 {
 	struct atomsan_heal_section *section;
-	uint32_t allow = ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE;
 
 	if (heal_section_count == SECTIONS)
 		return;
@@ -104,19 +90,11 @@ static void add_section(const struct atomicity_section *given)
 	section->variable = variable_of(given->entry.variable);
 	section->unit = copy(given->unit.length ? given->unit : given->entry.function);
 	section->unit_file = copy(given->unit.length ? given->unit_file : given->entry.file);
-	section->flags = (given->any ? ATOMSAN_HEAL_ANY : 0) |
-			 (given->recursive ? ATOMSAN_HEAL_RECURSIVE : 0) |
-			 (given->consecutive ? ATOMSAN_HEAL_CONSECUTIVE : 0) |
-			 (given->heal == ATOMICITY_HEAL_SCHEDULE ? ATOMSAN_HEAL_SCHEDULE : 0) |
-			 (given->heal == ATOMICITY_HEAL_OFF ? ATOMSAN_HEAL_OFF : 0) |
-			 (is_whole(given) ? ATOMSAN_HEAL_WHOLE : 0);
-	for (uint32_t i = 0; i < given->end_count; i++) {
-		allow &= given->ends[i].allow;
-		/* Sections over several variables have one gate for all of them. */
+	section->flags = atomicity_heal_flags(given);
+	section->allow = atomicity_heal_allow(given);
+	/* Sections over several variables have one gate for all of them. */
+	for (uint32_t i = 0; i < given->end_count; i++)
 		heal_join(section->variable, variable_of(given->ends[i].place.variable));
-	}
-	/* That a write is overwritten is true of one variable only. */
-	section->allow = given->any ? allow & ATOMSAN_HEAL_READ : allow;
 }
 
 /* Sections that can be open at once in one thread, because they have the same unit, must not be waited for in
@@ -227,18 +205,6 @@ static bool note_place(const struct atomicity_place *place, const struct atomici
 	return any;
 }
 
-/* Of the set that the section's variable is of: a member of the same struct, or a global as well. */
-static bool is_akin(const struct atomsan_site *site, const char *variable)
-{
-	const char *type = site->type ? (const char *)&site->type + site->type : "";
-
-	if (!*type)
-		return site->base_kind == ATOMSAN_BASE_GLOBAL && site->base;
-	while (*type && *type == *variable)
-		type++, variable++;
-	return !*type && *variable == '.';
-}
-
 /* Perhaps of several members at once: the compiler joins accesses of neighbours. */
 static bool is_wide(const struct atomsan_site *site)
 {
@@ -257,7 +223,7 @@ static struct atomsan_heal_variable *known_variable(const struct atomsan_site *s
 			word.length++;
 		if (atomicity_site_variable(site, word) > 0)
 			return &names[i];
-		if (is_wide(site) && is_akin(site, names[i].name))
+		if (is_wide(site) && atomicity_is_akin(site, names[i].name))
 			akin = &names[i];
 	}
 	return akin;
@@ -314,26 +280,6 @@ static void say_lost(const struct atomsan_heal_section *section, const struct at
 	       section->variable->name, function, file, (uint64_t)place->line);
 }
 
-/* Is it a place in the unit's function, or in one that the section names? */
-static bool is_inside(const struct atomicity_section *given, const struct atomsan_site *site)
-{
-	bool is = atomicity_site_function(site, given->unit, given->unit_file) ||
-		  atomicity_site_function(site, given->entry.function, given->entry.file);
-
-	for (uint32_t i = 0; !is && i < given->end_count; i++)
-		is = atomicity_site_function(site, given->ends[i].place.function, given->ends[i].place.file);
-	return is;
-}
-
-static bool is_named(const struct atomicity_section *given, const struct atomsan_site *site)
-{
-	bool is = atomicity_site_variable(site, given->entry.variable) > 0;
-
-	for (uint32_t i = 0; !is && i < given->end_count; i++)
-		is = atomicity_site_variable(site, given->ends[i].place.variable) > 0;
-	return is;
-}
-
 static struct atomsan_heal_variable *variable_at(const struct atomsan_site *site)
 {
 	const char *parts[3] = {NULL, NULL, NULL};
@@ -365,8 +311,8 @@ static void note_all(const struct atomicity_section *given, const struct atomici
 	for (uint64_t i = 0; i < table->count; i++) {
 		const struct atomsan_site *site = &table->sites[i];
 
-		if (atomicity_site_kinds(site) && is_akin(site, section->variable->name) &&
-		    is_inside(given, site))
+		if (atomicity_site_kinds(site) && atomicity_is_akin(site, section->variable->name) &&
+		    atomicity_is_inside(given, site))
 			heal_join(section->variable, variable_at(site));
 	}
 	for (uint64_t i = 0; i < table->count; i++) {
@@ -375,7 +321,7 @@ static void note_all(const struct atomicity_section *given, const struct atomici
 			atomicity_site_kinds(site) ? known_variable(site) : NULL;
 
 		if (variable && heal_leader(variable) == heal_leader(section->variable) &&
-		    (is_akin(site, section->variable->name) || is_named(given, site)))
+		    (atomicity_is_akin(site, section->variable->name) || atomicity_is_named(given, site)))
 			note(first + i, section, ATOMSAN_HEAL_ENTRY, atomicity_site_kinds(site));
 	}
 }
