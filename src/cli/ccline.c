@@ -324,6 +324,23 @@ void ccline_release(struct ccline *line)
 	*line = (struct ccline){0};
 }
 
+const char *ccline_output(const struct ccline *line)
+{
+	const char *name = "a.out";
+
+	for (int i = 0; i < line->word_count; i++) {
+		const char *word = line->words[i].text;
+
+		if (!strcmp(word, "-o") && i + 1 < line->word_count)
+			name = line->words[++i].text;
+		else if (starts(word, "-o") && word[2])
+			name = word + 2;
+		else if (starts(word, "--output="))
+			name = word + 9;
+	}
+	return name;
+}
+
 void ccline_rest(const struct ccline *line, int from, int to, char **out, int *n)
 {
 	int first = 0;

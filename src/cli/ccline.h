@@ -40,6 +40,9 @@ struct ccline {
 int ccline_read(struct ccline *line, int count, char **arguments, struct err *err);
 void ccline_release(struct ccline *line);
 
+/* What the line's output is called: the last -o, or a.out. */
+const char *ccline_output(const struct ccline *line);
+
 /* The arguments that clang shall see, [from, to) of the original ones; appended
  * to `out` (of *n words, room for all), which borrows from the line. */
 void ccline_rest(const struct ccline *line, int from, int to, char **out, int *n);
