@@ -98,13 +98,20 @@ struct atomsan_heal_place {
 
 /* ---- a program that was built with `cc --heal` ---- */
 
-/* In the section atomsan_heal of the executable, one after the other: pointers to all heal sections. */
+/* In the section of this name of the executable, one after the other: all variables that go with sections. */
 #define ATOMSAN_HEAL_TABLE "atomsan_heal"
+struct atomsan_heal_entry {
+	struct atomsan_heal_section *section;
+	struct atomsan_heal_variable *variable; /* is guarded together with the section's own */
+};
 
-/* Around an access at a place. */
+/* Before an access at a place and behind it. An update (x += 1) is one, with a call before its write. */
 void __atomsan_heal_before(const void *p, uint64_t length, const struct atomsan_heal_place *place);
+void __atomsan_heal_store(const void *p, uint64_t length, const struct atomsan_heal_place *place);
+void __atomsan_heal_atomic(const void *p, uint64_t length, const struct atomsan_heal_place *place);
 void __atomsan_heal_after(void);
-/* Where a function begins that is the unit of a section, and where it ends. */
+/* Where a function begins that is the unit of a section, and where it ends. Its name is the section's own
+ * text, not a copy. */
 void __atomsan_heal_enter(const char *unit);
 void __atomsan_heal_leave(void);
 

@@ -4,16 +4,20 @@
  * come out instrumented. The wrapper becomes clang (exec), so diagnostics, exit
  * status and signals are clang's own.
  */
+#include "abi/heal.h"
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/ccflags.h"
 #include "cli/ccline.h"
+#include "elf/tables.h"
 
 /* In single quotes where a shell would see more than a word. */
 static void print_quoted(const char *word)
@@ -62,7 +66,7 @@ static int print(const struct verb *verb, int cxx, int argc, char **argv)
 		int failed;
 
 		ccflags_quietly(&flags, 1);
-		failed = ccflags_compile(&flags, &err) || ccflags_include(&flags, &err);
+		failed = ccflags_compile(&flags, 0, &err) || ccflags_include(&flags, &err);
 		ccflags_quietly(&flags, 0);
 		return print_flags(verb, &flags, failed, &err);
 	}
@@ -105,37 +109,103 @@ static void tell_plugin(const struct ccline *line)
 		setenv("ATOMSAN_BITCODE", "0", 1);
 	if (line->early)
 		setenv("ATOMSAN_EARLY", "1", 1);
+	if (line->heal)
+		setenv("ATOMSAN_HEAL", line->heal, 1);
 }
 
-/* Returns only if clang could not be started. */
+struct command {
+	char *compiler;
+	char **words;
+	struct ccflags before, after;
+};
+
+/* The whole command line. `heal`: with the runtime for the field. */
+static int prepare(struct command *command, int cxx, const struct ccline *line, int heal, struct err *err)
+{
+	int n = 0, failed = 0;
+
+	*command = (struct command){.compiler = ccflags_compiler(cxx, err)};
+	ccflags_quietly(&command->before, 1);
+	ccflags_quietly(&command->after, 1);
+	if (!command->compiler || ccflags_compile(&command->before, line->heal != NULL, err) ||
+	    ccflags_include(&command->after, err))
+		return -1;
+	ccflags_quietly(&command->before, 0);
+	ccflags_quietly(&command->after, 0);
+	if (line->link == CCLINE_EXECUTABLE && !line->heal)
+		failed = ccflags_link(&command->after, err);
+	else if (line->link == CCLINE_EXECUTABLE && heal)
+		failed = ccflags_link_heal(&command->after, err);
+	else if (line->link == CCLINE_SHARED)
+		ccflags_shared(&command->after);
+	if (failed)
+		return -1;
+	command->words = mem_zalloc(1 + command->before.count + line->word_count + line->argument_count +
+					    command->after.count + 1,
+				    sizeof *command->words);
+	command->words[n++] = (char *)ccflags_compiler_name(cxx);
+	append(&command->before, command->words, &n);
+	ccline_rest(line, 0, line->end, command->words, &n);
+	append(&command->after, command->words, &n);
+	ccline_rest(line, line->end, line->argument_count, command->words, &n);
+	return 0;
+}
+
+static int cannot_run(const struct verb *verb, const struct command *command)
+{
+	return cli_failf(verb, "cannot run %s: %s%s", command->compiler, strerror(errno),
+			 errno == E2BIG ? "; use a response file" : "");
+}
+
+/*
+ * A program without a section of the repository must be as if built without us,
+ * and the functions that lock would bring the runtime along. So it is looked at
+ * when it is linked, and linked again if there is nothing in it to heal. Returns
+ * only if that is so, or with a status.
+ */
+static int link_with_healing(const struct verb *verb, int cxx, const struct ccline *line, struct err *err)
+{
+	struct command command;
+	int status;
+	pid_t child;
+
+	if (prepare(&command, cxx, line, 1, err))
+		return cli_fail(verb, err);
+	child = fork();
+	if (!child) {
+		execv(command.compiler, command.words);
+		_exit(cannot_run(verb, &command));
+	}
+	if (child < 0)
+		return cli_failf(verb, "cannot start another process: %s", strerror(errno));
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return cli_failf(verb, "lost the compiler: %s", strerror(errno));
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		raise(WTERMSIG(status));
+	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_FAILED;
+	return tables_has_section(ccline_output(line), ATOMSAN_HEAL_TABLE) ? CLI_OK : -1;
+}
+
+/* Returns only if clang could not be started, or has been. */
 static int compile(const struct verb *verb, int cxx, struct ccline *line, struct err *err)
 {
-	struct ccflags before = {.count = 0}, after = {.count = 0};
-	char *compiler = ccflags_compiler(cxx, err);
-	char **out;
-	int n = 0;
+	struct command command;
+	int status;
 
-	ccflags_quietly(&before, 1);
-	ccflags_quietly(&after, 1);
-	if (!compiler || ccflags_compile(&before, err) || ccflags_include(&after, err))
-		return cli_fail(verb, err);
-	ccflags_quietly(&before, 0);
-	ccflags_quietly(&after, 0);
-	if (line->link == CCLINE_EXECUTABLE && ccflags_link(&after, err))
-		return cli_fail(verb, err);
-	if (line->link == CCLINE_SHARED)
-		ccflags_shared(&after);
-	out = mem_zalloc(1 + before.count + line->word_count + line->argument_count + after.count + 1,
-			 sizeof *out);
-	out[n++] = (char *)ccflags_compiler_name(cxx);
-	append(&before, out, &n);
-	ccline_rest(line, 0, line->end, out, &n);
-	append(&after, out, &n);
-	ccline_rest(line, line->end, line->argument_count, out, &n);
 	tell_plugin(line);
-	execv(compiler, out);
-	return cli_failf(verb, "cannot run %s: %s%s", compiler, strerror(errno),
-			 errno == E2BIG ? "; use a response file" : "");
+	if (line->heal && line->link == CCLINE_EXECUTABLE) {
+		status = link_with_healing(verb, cxx, line, err);
+		if (status >= 0)
+			return status;
+	}
+	if (prepare(&command, cxx, line, 0, err))
+		return cli_fail(verb, err);
+	execv(command.compiler, command.words);
+	return cannot_run(verb, &command);
 }
 
 static int run_compiler(const struct verb *verb, int cxx, int argc, char **argv)
@@ -166,13 +236,15 @@ static int run_cxx(int argc, char **argv)
 	return run_compiler(&verb_cxx, 1, argc, argv);
 }
 
-#define SYNOPSIS "[--spec=FILE]... [--no-bitcode] [--early] [--print WHAT] [CLANG-ARGUMENT]..."
-#define HELP                                                                                              \
-	"  --spec=FILE    what to leave out, in a file; also from ATOMSAN_SPEC, separated by colons\n"    \
-	"  --no-bitcode   leave the bitcode out of the object files, which get smaller\n"                 \
-	"  --early        instrument accesses before optimisation: all that the source has, slower\n"     \
-	"  --print WHAT   print cflags, ldflags, compiler, include, plugin or runtime, for builds that\n" \
-	"                 call clang themselves, and do nothing else; the first argument\n"               \
+#define SYNOPSIS "[--spec=FILE]... [--no-bitcode] [--early] [--heal=FILE] [--print WHAT] [CLANG-ARGUMENT]..."
+#define HELP                                                                                               \
+	"  --spec=FILE    what to leave out, in a file; also from ATOMSAN_SPEC, separated by colons\n"     \
+	"  --no-bitcode   leave the bitcode out of the object files, which get smaller\n"                  \
+	"  --early        instrument accesses before optimisation: all that the source has, slower\n"      \
+	"  --heal=FILE    for the field: only what this atomicity repository names is instrumented, and\n" \
+	"                 healed; also from ATOMSAN_HEAL\n"                                                \
+	"  --print WHAT   print cflags, ldflags, compiler, include, plugin or runtime, for builds that\n"  \
+	"                 call clang themselves, and do nothing else; the first argument\n"                \
 	"\nEverything else is clang's. 'atomsan-cc' and 'atomsan-c++' are the same as one word.\n"
 
 const struct verb verb_cc = {

@@ -19,7 +19,7 @@ void ccflags_quietly(struct ccflags *flags, int begin)
 	add(flags, mem_text(begin ? "--start-no-unused-arguments" : "--end-no-unused-arguments"));
 }
 
-int ccflags_compile(struct ccflags *flags, struct err *err)
+int ccflags_compile(struct ccflags *flags, int heal, struct err *err)
 {
 	char *plugin = cli_part_plugin(err);
 
@@ -27,6 +27,10 @@ int ccflags_compile(struct ccflags *flags, struct err *err)
 		return -1;
 	add(flags, mem_textf("-fpass-plugin=%s", plugin));
 	add(flags, mem_text("-g"));
+	if (heal) {
+		free(plugin);
+		return 0;
+	}
 	/* The members of classes that other modules describe (std::string) are named here, too. */
 	add(flags, mem_text("-fstandalone-debug"));
 	add(flags, mem_text("-D__ATOMSAN__=1"));
@@ -73,6 +77,16 @@ int ccflags_link(struct ccflags *flags, struct err *err)
 	free(runtime);
 	free(list);
 	return list ? 0 : -1;
+}
+
+int ccflags_link_heal(struct ccflags *flags, struct err *err)
+{
+	char *archive = cli_part_heal(err);
+
+	if (archive)
+		to_linker(flags, "", archive);
+	free(archive);
+	return archive ? 0 : -1;
 }
 
 /* The hooks stay undefined in a shared object until the executable brings

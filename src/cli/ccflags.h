@@ -19,12 +19,15 @@ struct ccflags {
 /* Around other flags: a command line that only links, or only preprocesses, has
  * no use for some of them, and clang would say so. */
 void ccflags_quietly(struct ccflags *flags, int begin);
-/* Before the user's flags, so that the user's word about -g and macros is the last. */
-int ccflags_compile(struct ccflags *flags, struct err *err);
+/* Before the user's flags, so that the user's word about -g and macros is the last. `heal`: for a program
+ * that is healed in the field, and is otherwise what it would be without us. */
+int ccflags_compile(struct ccflags *flags, int heal, struct err *err);
 /* After the user's flags: the user's own headers and those of the system come first. */
 int ccflags_include(struct ccflags *flags, struct err *err);
 /* For executables. */
 int ccflags_link(struct ccflags *flags, struct err *err);
+/* For executables that are to be healed in the field. */
+int ccflags_link_heal(struct ccflags *flags, struct err *err);
 /* For shared objects; last, to have the last word about undefined symbols. */
 void ccflags_shared(struct ccflags *flags);
 void ccflags_release(struct ccflags *flags);

@@ -148,6 +148,23 @@ static int environment_specs(struct ccline *line, struct err *err)
 	return failed;
 }
 
+static int set_heal(struct ccline *line, const char *name, struct err *err)
+{
+	free(line->heal);
+	line->heal = realpath(name, NULL);
+	if (!line->heal || access(line->heal, R_OK))
+		return err_set(err, "cannot read the atomicity repository '%s': %s", name, strerror(errno));
+	return 0;
+}
+
+/* For builds that cannot be told a flag. */
+static int environment_heal(struct ccline *line, struct err *err)
+{
+	const char *name = getenv("ATOMSAN_HEAL");
+
+	return line->heal || !name || !*name ? 0 : set_heal(line, name, err);
+}
+
 /* The wrapper's own options; 1 if this was one. */
 static int ours(struct ccline *line, struct ccline_word *word, struct err *err)
 {
@@ -157,6 +174,8 @@ static int ours(struct ccline *line, struct ccline_word *word, struct err *err)
 		word->is_ours = line->no_bitcode = 1;
 	else if (!strcmp(word->text, "--early"))
 		word->is_ours = line->early = 1;
+	else if (starts(word->text, "--heal="))
+		word->is_ours = set_heal(line, word->text + 7, err) ? -1 : 1;
 	return word->is_ours;
 }
 
@@ -282,7 +301,7 @@ int ccline_read(struct ccline *line, int count, char **arguments, struct err *er
 
 	*line = (struct ccline){.arguments = arguments, .argument_count = count, .end = count};
 	ccwords_read(line);
-	if (environment_specs(line, err) || scan(line, &state, err))
+	if (environment_specs(line, err) || scan(line, &state, err) || environment_heal(line, err))
 		return -1;
 	/* With nothing but headers, clang writes precompiled ones; with nothing at
 	 * all it says so, unless a flag for the linker looks like something. */
@@ -301,7 +320,25 @@ void ccline_release(struct ccline *line)
 		free(line->words[i].text);
 	free(line->words);
 	free(line->specs);
+	free(line->heal);
 	*line = (struct ccline){0};
+}
+
+const char *ccline_output(const struct ccline *line)
+{
+	const char *name = "a.out";
+
+	for (int i = 0; i < line->word_count; i++) {
+		const char *word = line->words[i].text;
+
+		if (!strcmp(word, "-o") && i + 1 < line->word_count)
+			name = line->words[++i].text;
+		else if (starts(word, "-o") && word[2])
+			name = word + 2;
+		else if (starts(word, "--output="))
+			name = word + 9;
+	}
+	return name;
 }
 
 void ccline_rest(const struct ccline *line, int from, int to, char **out, int *n)

@@ -32,12 +32,16 @@ struct ccline {
 	int inputs; /* how many */
 	enum ccline_link link;
 	int no_bitcode, early;
+	char *heal;  /* absolute path of the repository; NULL if it was not asked for */
 	char *specs; /* absolute paths, separated by colons; NULL if none */
 };
 
 /* Returns -1 with err set for what atomsan refuses. Release it in either case. */
 int ccline_read(struct ccline *line, int count, char **arguments, struct err *err);
 void ccline_release(struct ccline *line);
+
+/* What the line's output is called: the last -o, or a.out. */
+const char *ccline_output(const struct ccline *line);
 
 /* The arguments that clang shall see, [from, to) of the original ones; appended
  * to `out` (of *n words, room for all), which borrows from the line. */

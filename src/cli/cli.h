@@ -50,6 +50,7 @@ int cli_options(const struct verb *verb, int argc, char **argv, const struct cli
  * installed. Each returns a path that the caller frees, or NULL with err set. */
 char *cli_part_plugin(struct err *err);       /* atomsan-pass-22.so */
 char *cli_part_runtime(struct err *err);      /* atomsan_rt.o */
+char *cli_part_heal(struct err *err);         /* libatomsan_heal.a */
 char *cli_part_dynamic_list(struct err *err); /* what executables must export */
 char *cli_part_lower(struct err *err);        /* atomsan-lower, which reads bitcode */
 char *cli_part_include(struct err *err);      /* the folder that has atomsan/atomsan.h */

@@ -27,10 +27,6 @@ struct healing {
 
 /* Reads the repository, or makes one of the store's findings where there is none. -1 with err set. */
 int healing_repository(struct healing *healing, struct err *err);
-/* What findings say must not be broken, as sections of the program with these sites. Returns how many there
- * were; those that the program has no places for are left out. */
-uint32_t healing_add_findings(struct repository *repository, const struct finding_list *list,
-			      const struct atomicity_table *table);
 char *healing_db(const struct healing *healing);
 
 /* ---- healing_verify.c ---- */

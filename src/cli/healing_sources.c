@@ -1,104 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * What to heal: the atomicity repository beside the program, or, where there is
- * none, what the store's findings say. A finding has units, and the accesses of
- * each in the order of the interleaving: between a unit's first and its last
- * somebody else came, so that is the section, and the unit is what must be whole.
+ * none, what the store's findings say.
  */
 #include "cli/healing.h"
 #include "elf/tables.h"
 #include "finding/store.h"
+#include "learn/learn.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* "vector.item[]" is the member as a whole. */
-static const char *variable_of(struct repository *repository, const struct finding_access *access)
+static const char *text_at(const int32_t *field)
 {
-	size_t length = access->variable ? strlen(access->variable) : 0;
-	char *text;
-	const char *kept;
-
-	if (length < 3 || strcmp(access->variable + length - 2, "[]"))
-		return access->variable ? access->variable : "?";
-	text = mem_textf("%.*s", (int)length - 2, access->variable);
-	kept = repository_text(repository, text);
-	free(text);
-	return kept;
+	return *field ? (const char *)field + *field : "";
 }
 
-static struct repository_place place_of(struct repository *repository, const struct finding_access *access,
-					unsigned kind)
+/*
+ * A unit is one for a set, which may be more than what the interleaving shows:
+ * that of a stack has its nodes, and its depth, which tells how many there are.
+ * Ends on each member of the set's struct make the section one over all.
+ */
+static bool add_set(struct repository *repository, const struct atomicity_table *table,
+		    const struct repository_section *given, const char *set)
 {
-	const char *slash = strrchr(access->place.file, '/');
+	enum { MOST = 32 };
+	struct repository_section section = *given;
+	struct repository_end ends[MOST + 1];
 
-	return (struct repository_place){.kind = kind,
-					 .variable = variable_of(repository, access),
-					 .function = access->place.function,
-					 .file = slash ? slash + 1 : access->place.file,
-					 .line = access->place.line,
-					 .column = access->place.column};
-}
-
-static bool is_access(const struct finding_access *access, uint32_t unit)
-{
-	return access->unit == unit && strchr("RWU", access->op) && access->place.function &&
-	       access->place.file && access->place.line;
-}
-
-/* The section that one unit of a finding is; false if it is none. */
-static bool add_unit(struct repository *repository, const struct finding *finding, uint32_t unit,
-		     const struct atomicity_table *table)
-{
-	const struct finding_access *first = NULL, *last = NULL;
-	const struct finding_unit *u = &finding->units[unit];
-	struct repository_section section = {0};
-	struct repository_end end = {0};
-	struct repository_from from = {.origin = ATOMICITY_FINDING,
-				       .what = finding->id,
-				       .state = finding_state_text(finding->state)};
-
-	for (uint32_t i = 0; i < finding->access_count; i++)
-		if (is_access(&finding->accesses[i], unit)) {
-			first = first ? first : &finding->accesses[i];
-			last = &finding->accesses[i];
-		}
-	/* One access is no section, but for an update, which is two. */
-	if (!first || (first == last && first->op != 'U') || !u->place.function || !u->place.file)
+	if (given->end_count != 1 || !strncmp(given->variable, set, strlen(set)))
 		return false;
-	section.entry = place_of(repository, first, first->op == 'W' ? ATOMICITY_WRITE : ATOMICITY_READ);
-	section.variable = section.entry.variable;
-	end.place = place_of(repository, last, last->op == 'R' ? ATOMICITY_READ : ATOMICITY_WRITE);
-	section.any = strcmp(end.place.variable, section.variable) != 0;
-	end.allow = section.any ? 0 : atomicity_serializable(section.entry.kind, end.place.kind);
-	section.ends = &end;
-	section.end_count = 1;
-	section.unit = u->place.function;
-	section.unit_file = strrchr(u->place.file, '/') ? strrchr(u->place.file, '/') + 1 : u->place.file;
-	section.circular = first->place.line == last->place.line && section.entry.kind == end.place.kind;
-	section.from = &from;
-	section.from_count = 1;
+	ends[0] = given->ends[0];
+	for (uint64_t i = 0; i < table->count && section.end_count < MOST; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+		unsigned kinds = atomicity_site_kinds(site);
+		char *variable;
+		bool known = false;
+
+		if (!kinds || !site->member || strcmp(text_at(&site->type), set))
+			continue;
+		variable = mem_textf("%s.%s", set, text_at(&site->member));
+		for (uint32_t k = 0; k < section.end_count; k++)
+			known |= !strcmp(ends[k].place.variable, variable);
+		if (!known)
+			ends[section.end_count++] = (struct repository_end){
+				.place = {.kind = kinds & ATOMICITY_READ ? ATOMICITY_READ : ATOMICITY_WRITE,
+					  .variable = repository_text(repository, variable),
+					  .function = text_at(&site->function),
+					  .file = text_at(&site->file),
+					  .line = site->line,
+					  .column = site->column}};
+		free(variable);
+	}
+	if (section.end_count == 1)
+		return false;
+	section.any = true;
+	section.circular = false;
+	section.ends = ends;
 	if (repository_settle_section(&section, table))
 		return false;
 	repository_add(repository, &section);
 	return true;
 }
 
-uint32_t healing_add_findings(struct repository *repository, const struct finding_list *list,
-			      const struct atomicity_table *table)
+static uint32_t add_sets(struct repository *repository, const struct atomicity_table *table,
+			 const struct finding *finding, uint32_t first)
+{
+	uint32_t count = repository->section_count, added = 0;
+
+	for (uint32_t i = first; i < count; i++)
+		for (uint32_t u = 0; u < finding->unit_count; u++) {
+			const struct finding_unit *unit = &finding->units[u];
+			const struct repository_section *section = &repository->sections[i];
+
+			if (unit->set && unit->place.function && section->unit &&
+			    !strcmp(section->unit, unit->place.function))
+				added += add_set(repository, table, section, unit->set);
+		}
+	return added;
+}
+
+static uint32_t add_findings(struct repository *repository, const struct finding_list *list,
+			     const struct atomicity_table *table)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < list->finding_count; i++) {
 		const struct finding *finding = &list->findings[i];
 
-		if (finding->kind == FINDING_DEADLOCK || finding->review == FINDING_FALSE_ALARM ||
-		    finding->review == FINDING_INTENDED || finding->review == FINDING_FIXED)
-			continue;
-		for (uint32_t unit = 0; unit < finding->unit_count; unit++)
-			count += add_unit(repository, finding, unit, table);
+		if (finding->kind != FINDING_DEADLOCK && finding->review != FINDING_FALSE_ALARM &&
+		    finding->review != FINDING_INTENDED && finding->review != FINDING_FIXED) {
+			uint32_t first = repository->section_count;
+
+			count += learn_finding(repository, table, finding);
+			add_sets(repository, table, finding, first);
+		}
 	}
 	return count;
 }
@@ -139,7 +137,7 @@ static int add_from_store(struct healing *healing, struct err *err)
 		goto out;
 	}
 	table = (struct atomicity_table){.sites = tables.sites, .count = tables.count};
-	if (!healing_add_findings(&healing->repository, list, &table))
+	if (!add_findings(&healing->repository, list, &table))
 		failed = err_set(err, "there is nothing to heal: no finding in %s is about a section of %s",
 				 db, healing->target.path);
 out:

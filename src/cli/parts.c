@@ -52,6 +52,11 @@ char *cli_part_runtime(struct err *err)
 	return part("src/rt/atomsan_rt.o", "../" ATOMSAN_LIBDIR "/atomsan_rt.o", err);
 }
 
+char *cli_part_heal(struct err *err)
+{
+	return part("src/rt/libatomsan_heal.a", "../" ATOMSAN_LIBDIR "/libatomsan_heal.a", err);
+}
+
 char *cli_part_dynamic_list(struct err *err)
 {
 	return part("src/rt/atomsan.syms", "../" ATOMSAN_LIBDIR "/atomsan.syms", err);

@@ -117,3 +117,21 @@ void tables_release(struct tables *tables)
 	free(tables->memory);
 	*tables = (struct tables){0};
 }
+
+bool tables_has_section(const char *path, const char *name)
+{
+	struct image image;
+	struct part part = {0};
+	struct err err;
+	Elf *elf;
+
+	if (elf_version(EV_CURRENT) == EV_NONE || image_open(&image, path, &err) < 0)
+		return false;
+	elf = image_kind(image.bytes, image.size) == IMAGE_ELF ? elf_memory((char *)image.bytes, image.size)
+							       : NULL;
+	if (!elf || find(elf, &image, name, &part) < 0)
+		part.size = 0;
+	elf_end(elf);
+	image_release(&image);
+	return part.size != 0;
+}

@@ -11,6 +11,7 @@
 #include "abi/hooks.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct tables {
@@ -22,5 +23,8 @@ struct tables {
 /* -1 with err set. Release it after success. */
 int tables_read(struct tables *tables, const char *path, struct err *err);
 void tables_release(struct tables *tables);
+
+/* Is it an executable or object with something in a section of this name? */
+bool tables_has_section(const char *path, const char *name);
 
 #endif

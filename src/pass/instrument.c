@@ -153,7 +153,7 @@ static bool keeps_together(LLVMValueRef i)
 }
 
 /* The store that ends what this load begins (x += 1, on one line), or NULL. */
-static LLVMValueRef updating_store(LLVMValueRef load)
+LLVMValueRef instrument_updating_store(LLVMValueRef load)
 {
 	LLVMMetadataRef here = LLVMInstructionGetDebugLoc(load), there;
 	unsigned steps = 0;
@@ -262,7 +262,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 		note.flags |= ATOMSAN_SITE_VOLATILE;
 	inlined = ((size == 1 || size == 2 || size == 4 || size == 8) && alignment >= size) ||
 		  (size == 16 && alignment >= 8);
-	if (!write && inlined && size <= 8 && (store = updating_store(instruction))) {
+	if (!write && inlined && size <= 8 && (store = instrument_updating_store(instruction))) {
 		list_add(&spoken_for, store);
 		kind = ATOMSAN_UPDATE;
 	}

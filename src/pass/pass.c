@@ -28,6 +28,11 @@ void pass_early(LLVMModuleRef module)
 	finished_before = LLVMGetNamedMetadata(module, mark, strlen(mark)) != NULL;
 	if (finished_before)
 		return;
+	if (heal_wanted()) {
+		LLVMGetOrInsertNamedMetadata(module, mark, strlen(mark));
+		heal_instrument(module);
+		return;
+	}
 	embed_bitcode(module);
 	LLVMGetOrInsertNamedMetadata(module, mark, strlen(mark));
 	select_begin(module);
@@ -60,7 +65,7 @@ void pass_early(LLVMModuleRef module)
 
 void pass_late(LLVMModuleRef module)
 {
-	if (!accesses_early() && !finished_before)
+	if (!accesses_early() && !finished_before && !heal_wanted())
 		instrument_module(module);
 	types_forget();
 	notes_forget();

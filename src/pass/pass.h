@@ -230,6 +230,14 @@ void embed_bitcode(LLVMModuleRef module);
 /* ---- instrument.c: late ---- */
 
 void instrument_module(LLVMModuleRef module);
+/* The store that ends what this load begins (x += 1, on one line), or NULL. */
+LLVMValueRef instrument_updating_store(LLVMValueRef load);
+
+/* ---- heal.c: early; instead of all else, in a program that is to be healed in the field ---- */
+
+/* The repository that was asked for, or NULL. */
+const char *heal_wanted(void);
+void heal_instrument(LLVMModuleRef module);
 
 /* ---- small helpers (util.c) ---- */
 

@@ -37,6 +37,11 @@ bool heal_looks(void)
 	return rt_self.number != RT_NO_THREAD && !rt_self.inside && !rt_self.handlers;
 }
 
+const struct atomsan_heal_section *heal_nth(uint32_t n)
+{
+	return n < heal_section_count ? &heal_sections[n] : NULL;
+}
+
 /* ---- frames ---- */
 
 static bool is_function(const struct atomsan_frame *frame)

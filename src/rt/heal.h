@@ -25,7 +25,6 @@ bool heal_start(void); /* true: there is something to heal */
 void heal_thread_begin(void);
 void heal_thread_end(void);
 void heal_fork_child(void);
-void heal_finish(void);
 /* A module of the program, when it is registered; `build` is its build-id in hexadecimal. */
 void heal_module(const struct atomsan_site *sites, uint64_t count, uint64_t first,
 		 const struct atomsan_function *functions, uint64_t function_count);

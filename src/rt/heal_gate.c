@@ -335,7 +335,8 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 						    __ATOMIC_ACQUIRE);
 			continue;
 		}
-		if (now - began >= limit || late) {
+		/* The scheduler has a time of its own. */
+		if (late || (now - began >= limit && !heal_scheduled())) {
 			if (gate->stage == HEAL_LINGERING && blamed)
 				__atomic_fetch_add(&blamed->late, 1, __ATOMIC_RELAXED);
 			count(blamed, limit == MOMENT_NS ? ATOMSAN_HEAL_SCHEDULED : ATOMSAN_HEAL_TIMEOUTS, 1);

@@ -103,6 +103,13 @@ bool heal_scheduled(void);
 /* The innermost open call of the section's unit, or of whoever works for it; 0: it is not open. */
 uint64_t heal_frame_of(const struct atomsan_heal_section *section);
 
+/* The sections, one after the other; NULL after the last. */
+const struct atomsan_heal_section *heal_nth(uint32_t n);
+
+/* ---- results (heal_results.c) ---- */
+
+void heal_finish(void); /* the process ends */
+
 /* ---- gates (heal_gate.c) ---- */
 
 struct atomsan_heal_gate *heal_gate_of(uint32_t node);

@@ -5,7 +5,7 @@
  * through when it comes. Damage is said in a sentence, and the program runs on
  * with what was understood up to there.
  */
-#include "atomicity/atomicity.h"
+#include "atomicity/heal.h"
 #include "rt/heal.h"
 #include "rt/sys.h"
 
@@ -79,23 +79,9 @@ static struct atomsan_heal_variable *variable_of(struct atomicity_word name)
 
 /* ---- sections ---- */
 
-/*
- * A finding says which unit must be whole, and shows one way in which it was
- * not. The accesses of that one way need not be the unit's first: in a loop
- * that fetches elements two of them are shown, and not how many there were.
- */
-static bool is_whole(const struct atomicity_section *given)
-{
-	for (uint32_t i = 0; i < given->from_count; i++)
-		if (given->from[i].origin == ATOMICITY_FINDING && given->unit.length)
-			return true;
-	return false;
-}
-
 static void add_section(const struct atomicity_section *given)
 {
 	struct atomsan_heal_section *section;
-	uint32_t allow = ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE;
 
 	if (heal_section_count == SECTIONS)
 		return;
@@ -104,19 +90,11 @@ static void add_section(const struct atomicity_section *given)
 	section->variable = variable_of(given->entry.variable);
 	section->unit = copy(given->unit.length ? given->unit : given->entry.function);
 	section->unit_file = copy(given->unit.length ? given->unit_file : given->entry.file);
-	section->flags = (given->any ? ATOMSAN_HEAL_ANY : 0) |
-			 (given->recursive ? ATOMSAN_HEAL_RECURSIVE : 0) |
-			 (given->consecutive ? ATOMSAN_HEAL_CONSECUTIVE : 0) |
-			 (given->heal == ATOMICITY_HEAL_SCHEDULE ? ATOMSAN_HEAL_SCHEDULE : 0) |
-			 (given->heal == ATOMICITY_HEAL_OFF ? ATOMSAN_HEAL_OFF : 0) |
-			 (is_whole(given) ? ATOMSAN_HEAL_WHOLE : 0);
-	for (uint32_t i = 0; i < given->end_count; i++) {
-		allow &= given->ends[i].allow;
-		/* Sections over several variables have one gate for all of them. */
+	section->flags = atomicity_heal_flags(given);
+	section->allow = atomicity_heal_allow(given);
+	/* Sections over several variables have one gate for all of them. */
+	for (uint32_t i = 0; i < given->end_count; i++)
 		heal_join(section->variable, variable_of(given->ends[i].place.variable));
-	}
-	/* That a write is overwritten is true of one variable only. */
-	section->allow = given->any ? allow & ATOMSAN_HEAL_READ : allow;
 }
 
 /* Sections that can be open at once in one thread, because they have the same unit, must not be waited for in
@@ -128,6 +106,25 @@ static void join_units(void)
 			if (same(heal_sections[i].unit, heal_sections[k].unit) &&
 			    same(heal_sections[i].unit_file, heal_sections[k].unit_file)) {
 				heal_join(heal_sections[k].variable, heal_sections[i].variable);
+				break;
+			}
+}
+
+/* Does one begin with the same struct as the other? */
+static bool same_struct(const char *a, const char *b)
+{
+	while (*a && *a == *b && *a != '.')
+		a++, b++;
+	return *a == '.' && *b == '.';
+}
+
+/* Members of one struct are one set, and may be accessed several at once. */
+static void join_members(void)
+{
+	for (uint32_t i = 0; i < name_count; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (same_struct(names[i].name, names[k].name)) {
+				heal_join(&names[k], &names[i]);
 				break;
 			}
 }
@@ -208,9 +205,17 @@ static bool note_place(const struct atomicity_place *place, const struct atomici
 	return any;
 }
 
-/* The variable of this name that has a gate; NULL: none. */
+/* Perhaps of several members at once: the compiler joins accesses of neighbours. */
+static bool is_wide(const struct atomsan_site *site)
+{
+	return site->type && (!site->member || site->size >= 8 || site->flags & ATOMSAN_SITE_RANGE);
+}
+
+/* The variable of this name that has a gate, or that lies in the same struct; NULL: none. */
 static struct atomsan_heal_variable *known_variable(const struct atomsan_site *site)
 {
+	struct atomsan_heal_variable *akin = NULL;
+
 	for (uint32_t i = 0; i < name_count; i++) {
 		struct atomicity_word word = {.at = names[i].name};
 
@@ -218,8 +223,10 @@ static struct atomsan_heal_variable *known_variable(const struct atomsan_site *s
 			word.length++;
 		if (atomicity_site_variable(site, word) > 0)
 			return &names[i];
+		if (is_wide(site) && atomicity_is_akin(site, names[i].name))
+			akin = &names[i];
 	}
-	return NULL;
+	return akin;
 }
 
 static struct atomsan_heal_place *new_place(uint64_t number, const struct atomsan_site *site)
@@ -273,18 +280,49 @@ static void say_lost(const struct atomsan_heal_section *section, const struct at
 	       section->variable->name, function, file, (uint64_t)place->line);
 }
 
+static struct atomsan_heal_variable *variable_at(const struct atomsan_site *site)
+{
+	const char *parts[3] = {NULL, NULL, NULL};
+	char name[256];
+	uint32_t length = 0;
+
+	if (site->type && site->member) {
+		parts[0] = (const char *)&site->type + site->type;
+		parts[1] = ".";
+		parts[2] = (const char *)&site->member + site->member;
+	} else {
+		parts[0] = (const char *)&site->base + site->base;
+	}
+	for (int i = 0; i < 3 && parts[i]; i++)
+		for (const char *p = parts[i]; *p && length < sizeof name - 1; p++)
+			name[length++] = *p;
+	name[length] = 0;
+	return variable_of((struct atomicity_word){.at = name, .length = length});
+}
+
+/*
+ * All accesses that begin a section which is a whole unit: of the variables that
+ * it names, and of those of the same set that are used where it is. They are
+ * guarded together from here on.
+ */
 static void note_all(const struct atomicity_section *given, const struct atomicity_table *table,
 		     uint64_t first, struct atomsan_heal_section *section)
 {
 	for (uint64_t i = 0; i < table->count; i++) {
 		const struct atomsan_site *site = &table->sites[i];
-		unsigned kinds = atomicity_site_kinds(site);
-		bool is = kinds && atomicity_site_variable(site, given->entry.variable) > 0;
 
-		for (uint32_t k = 0; kinds && !is && k < given->end_count; k++)
-			is = atomicity_site_variable(site, given->ends[k].place.variable) > 0;
-		if (is)
-			note(first + i, section, ATOMSAN_HEAL_ENTRY, kinds);
+		if (atomicity_site_kinds(site) && atomicity_is_akin(site, section->variable->name) &&
+		    atomicity_is_inside(given, site))
+			heal_join(section->variable, variable_at(site));
+	}
+	for (uint64_t i = 0; i < table->count; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+		struct atomsan_heal_variable *variable =
+			atomicity_site_kinds(site) ? known_variable(site) : NULL;
+
+		if (variable && heal_leader(variable) == heal_leader(section->variable) &&
+		    (atomicity_is_akin(site, section->variable->name) || atomicity_is_named(given, site)))
+			note(first + i, section, ATOMSAN_HEAL_ENTRY, atomicity_site_kinds(site));
 	}
 }
 
@@ -331,6 +369,7 @@ void heal_module(const struct atomsan_site *sites, uint64_t count, uint64_t firs
 	found_count = 0;
 	look_up(&table, first, rt_module_is_build(sites, reader.build.at, reader.build.length), first == 1);
 	find_units(functions, function_count);
+	join_members();
 	for (uint64_t i = 0; i < count; i++) {
 		struct atomsan_heal_variable *variable;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What came of healing: a file for the tools, or a line per section for whoever started the program. */
-#include "rt/heal.h"
+#include "rt/heal_gate.h"
+#include "rt/rt.h"
 #include "rt/sys.h"
 
 #include <fcntl.h>
@@ -33,6 +34,7 @@ static void put_number(struct line *line, uint64_t n)
 /* One line a section: its id, and its counters in the order of enum atomsan_heal_counter. */
 static void write_results(void)
 {
+	const struct atomsan_heal_section *section;
 	static struct line line;
 	char path[1024];
 	long fd;
@@ -45,9 +47,7 @@ static void write_results(void)
 	fd = sys3(open, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (sys_failed(fd))
 		return;
-	for (uint32_t i = 0; i < heal_section_count; i++) {
-		const struct atomsan_heal_section *section = &heal_sections[i];
-
+	for (uint32_t i = 0; (section = heal_nth(i)); i++) {
 		line.length = 0;
 		put(&line, "section ");
 		put(&line, section->id);
@@ -61,14 +61,15 @@ static void write_results(void)
 
 void heal_finish(void)
 {
-	if (!heal_section_count)
+	const struct atomsan_heal_section *section;
+
+	if (!heal_nth(0))
 		return;
 	if (*rt_options.results) {
 		write_results();
 		return;
 	}
-	for (uint32_t i = 0; i < heal_section_count; i++) {
-		const struct atomsan_heal_section *section = &heal_sections[i];
+	for (uint32_t i = 0; (section = heal_nth(i)); i++) {
 		const uint64_t *n = section->counter;
 
 		if (n[ATOMSAN_HEAL_HEALED] || n[ATOMSAN_HEAL_SCHEDULED] || n[ATOMSAN_HEAL_TIMEOUTS] ||

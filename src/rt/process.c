@@ -23,8 +23,6 @@
  */
 static void begin_child(void)
 {
-	if (rt_watching)
-		watch_fork_child();
 	sched_fork_child();
 	if (unlikely(rt_watching))
 		watch_fork_child();

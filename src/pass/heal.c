@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A program for the field: nothing is instrumented but what the atomicity
+ * repository names. That is done early, while the code is what the source says:
+ * places are known by function, line and column, which optimisation merges and
+ * moves; and what is not named stays as it is, so a program without a matching
+ * section comes out as if compiled without us.
+ *
+ * Accesses are written down as the sites that they would have been, so that the
+ * repository's own rules say which of them a place is.
+ */
+#include "pass/heal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MOST_SITES = 1 << 20 };
+static const size_t arena_size = (size_t)1 << 28;
+
+/* Sites, and behind them their texts: a site has distances to these, of 32 bits. */
+static char *arena;
+static size_t text_end;
+
+static struct atomicity_section *sections;
+static uint32_t section_count;
+static struct heal_found *found;
+static uint64_t found_count, found_room;
+
+const char *heal_wanted(void)
+{
+	const char *path = getenv("ATOMSAN_HEAL");
+
+	return path && *path ? path : NULL;
+}
+
+const char *heal_word(struct atomicity_word word)
+{
+	uint32_t length = atomicity_word_copy(word, NULL, 0);
+	char *text = malloc(length + 1);
+	const char *kept;
+
+	atomicity_word_copy(word, text, length + 1);
+	kept = note_text(text);
+	free(text);
+	return kept;
+}
+
+/* ---- the repository ---- */
+
+static char *read_file(const char *path, size_t *length)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t room = 0;
+
+	*length = 0;
+	while (file && !feof(file) && !ferror(file)) {
+		room = room ? 2 * room : 65536;
+		text = realloc(text, room);
+		*length += fread(text + *length, 1, room - *length, file);
+	}
+	if (file)
+		fclose(file);
+	return text;
+}
+
+/* Once: one process compiles one unit, or several with the same. */
+static void read_repository(void)
+{
+	static bool done;
+	static struct atomicity_reader reader;
+	size_t length;
+	char *text;
+	int more;
+
+	if (done)
+		return;
+	done = true;
+	text = read_file(heal_wanted(), &length);
+	if (!text) {
+		fprintf(stderr, "atomsan cc: %s: cannot be read; nothing is healed\n", heal_wanted());
+		return;
+	}
+	/* The text stays: sections have slices of it. */
+	atomicity_begin(&reader, text, length);
+	while ((more = atomicity_next(&reader)) > 0) {
+		if (reader.item != ATOMICITY_SECTION || reader.section.heal == ATOMICITY_HEAL_OFF)
+			continue;
+		sections = realloc(sections, (section_count + 1) * sizeof *sections);
+		sections[section_count++] = reader.section;
+	}
+	if (more < 0)
+		fprintf(stderr, "atomsan cc: %s:%u: %s; the %u sections before it are healed\n",
+			heal_wanted(), reader.line, reader.sentence, section_count);
+}
+
+/* ---- accesses ---- */
+
+static int32_t text_distance(const int32_t *field, const char *text)
+{
+	static const char *last[8];
+	static size_t last_at[8];
+	size_t slot = ((size_t)text >> 3) & 7, length = strlen(text) + 1;
+
+	if (length == 1 || text_end + length > arena_size)
+		return 0;
+	if (last[slot] != text || strcmp(arena + last_at[slot], text)) {
+		memcpy(arena + text_end, text, length);
+		last[slot] = text;
+		last_at[slot] = text_end;
+		text_end += length;
+	}
+	return (int32_t)(arena + last_at[slot] - (const char *)field);
+}
+
+static void add_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write,
+		       enum atomsan_access kind)
+{
+	struct atomsan_site *site = (struct atomsan_site *)arena + found_count;
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
+	LLVMMetadataRef scope = location ? LLVMDILocationGetScope(location) : NULL;
+	LLVMMetadataRef subprogram = scope ? di_subprogram(scope) : NULL;
+	LLVMModuleRef module =
+		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
+	struct note note;
+
+	if (!subprogram || found_count == MOST_SITES || select_pointer_private(pointer))
+		return;
+	note_find(instruction, write, &note);
+	if (select_type_ignored(note.type) || select_member_ignored(note.type, note.member))
+		return;
+	if (found_count == found_room) {
+		found_room = found_room ? 2 * found_room : 1024;
+		found = realloc(found, found_room * sizeof *found);
+	}
+	found[found_count] = (struct heal_found){
+		.instruction = instruction,
+		.pointer = pointer,
+		.size = LLVMStoreSizeOfType(LLVMGetModuleDataLayout(module), type),
+		.atomic = kind != ATOMSAN_READ && kind != ATOMSAN_WRITE && kind != ATOMSAN_UPDATE,
+		.store = kind == ATOMSAN_UPDATE ? instrument_updating_store(instruction) : NULL};
+	site->function = text_distance(&site->function, di_name(subprogram));
+	site->file = text_distance(&site->file, di_file(scope));
+	site->type = text_distance(&site->type, note.type);
+	site->member = text_distance(&site->member, note.member);
+	site->base = text_distance(&site->base, note.base);
+	site->line = LLVMDILocationGetLine(location);
+	site->column = (uint16_t)LLVMDILocationGetColumn(location);
+	site->size = (uint16_t)found[found_count].size;
+	site->kind = (uint8_t)kind;
+	site->base_kind = (uint8_t)note.base_kind;
+	site->flags = (uint8_t)note.flags;
+	found_count++;
+}
+
+static void collect(LLVMValueRef function)
+{
+	LLVMValueRef *stores = NULL;
+	size_t store_count = 0;
+
+	describe_function(function);
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+			bool spoken_for = false;
+			LLVMValueRef store;
+
+			switch (LLVMGetInstructionOpcode(i)) {
+			case LLVMLoad:
+				store = LLVMIsAtomic(i) ? NULL : instrument_updating_store(i);
+				if (store) {
+					stores = realloc(stores, (store_count + 1) * sizeof *stores);
+					stores[store_count++] = store;
+				}
+				add_access(i, LLVMGetOperand(i, 0), LLVMTypeOf(i), false,
+					   LLVMIsAtomic(i) ? ATOMSAN_ATOMIC_LOAD
+					   : store         ? ATOMSAN_UPDATE
+							   : ATOMSAN_READ);
+				break;
+			case LLVMStore:
+				for (size_t n = 0; n < store_count; n++)
+					spoken_for |= stores[n] == i;
+				if (!spoken_for)
+					add_access(i, LLVMGetOperand(i, 1), LLVMTypeOf(LLVMGetOperand(i, 0)),
+						   true,
+						   LLVMIsAtomic(i) ? ATOMSAN_ATOMIC_STORE : ATOMSAN_WRITE);
+				break;
+			case LLVMAtomicRMW:
+			case LLVMAtomicCmpXchg:
+				add_access(i, LLVMGetOperand(i, 0), LLVMTypeOf(LLVMGetOperand(i, 1)), true,
+					   ATOMSAN_ATOMIC_RMW);
+				break;
+			default:
+				break;
+			}
+		}
+	free(stores);
+}
+
+/* ---- places ---- */
+
+static void add_role(uint64_t access, uint32_t section, enum atomsan_heal_what what, unsigned kind)
+{
+	struct heal_found *at = &found[access];
+
+	at->roles = realloc(at->roles, (at->role_count + 1) * sizeof *at->roles);
+	at->roles[at->role_count++] = (struct heal_role){section, what, kind};
+	at->wanted = true;
+}
+
+static bool add_place(const struct atomicity_table *table, const struct atomicity_place *place,
+		      uint32_t section, enum atomsan_heal_what what)
+{
+	uint32_t line, column;
+	bool any = false;
+
+	/* The build that it was taken from was another one, but of the same source, if the line fits. */
+	if (!atomicity_match(place, table, true, &line, &column) &&
+	    !atomicity_match(place, table, false, &line, &column))
+		return false;
+	for (uint64_t i = 0; (i = atomicity_next_site(place, line, column, table, i)); any = true)
+		add_role(i - 1, section, what, place->kind);
+	return any;
+}
+
+static bool has_function(const struct atomicity_table *table, const struct atomicity_place *place)
+{
+	for (uint64_t i = 0; i < table->count; i++)
+		if (atomicity_site_function(&table->sites[i], place->function, place->file))
+			return true;
+	return false;
+}
+
+static void add_whole(const struct atomicity_table *table, uint32_t number)
+{
+	const struct atomicity_section *section = &sections[number];
+	const char *variable = heal_word(section->entry.variable);
+
+	for (uint64_t i = 0; i < table->count; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+
+		if (atomicity_is_named(section, site) ||
+		    (atomicity_is_akin(site, variable) && atomicity_is_inside(section, site)))
+			add_role(i, number, ATOMSAN_HEAL_ENTRY, atomicity_site_kinds(site));
+	}
+}
+
+static void name_variables(const struct atomicity_table *table)
+{
+	for (uint64_t i = 0; i < table->count; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+		const char *type = site->type ? (const char *)&site->type + site->type : "";
+		const char *member = site->member ? (const char *)&site->member + site->member : "";
+		char name[1024];
+
+		for (uint32_t s = 0; s < section_count && !found[i].wanted; s++)
+			found[i].wanted = atomicity_is_named(&sections[s], site);
+		if (*type && *member)
+			snprintf(name, sizeof name, "%s.%s", type, member);
+		else
+			snprintf(name, sizeof name, "%s",
+				 site->base_kind == ATOMSAN_BASE_GLOBAL && site->base
+					 ? (const char *)&site->base + site->base
+					 : "");
+		found[i].variable = *name ? note_text(name) : NULL;
+	}
+}
+
+static void look_up(void)
+{
+	struct atomicity_table table = {.sites = (struct atomsan_site *)arena, .count = found_count};
+	uint32_t *index = calloc(atomicity_index_room(found_count), sizeof *index);
+
+	atomicity_index(&table, index);
+	for (uint32_t s = 0; s < section_count; s++) {
+		const struct atomicity_section *section = &sections[s];
+		bool whole = atomicity_is_whole(section);
+
+		if (!add_place(&table, &section->entry, s, ATOMSAN_HEAL_ENTRY) && !whole &&
+		    has_function(&table, &section->entry))
+			fprintf(stderr,
+				"atomsan cc: section %s: %s has no access to %s at line %u any more\n",
+				heal_word(section->id), heal_word(section->entry.function),
+				heal_word(section->entry.variable), section->entry.line);
+		for (uint32_t i = 0; i < section->end_count; i++)
+			add_place(&table, &section->ends[i].place, s, ATOMSAN_HEAL_END);
+		if (whole)
+			add_whole(&table, s);
+	}
+	name_variables(&table);
+	free(index);
+}
+
+void heal_instrument(LLVMModuleRef module)
+{
+	struct heal_plan plan;
+
+	read_repository();
+	if (!section_count)
+		return;
+	if (!arena) {
+		arena = mmap(NULL, arena_size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (arena == MAP_FAILED) {
+			arena = NULL;
+			return;
+		}
+	}
+	text_end = MOST_SITES * sizeof(struct atomsan_site);
+	found_count = 0;
+	select_begin(module);
+	di_begin(module);
+	types_collect(module);
+	variables_collect(module);
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		select_forget_answers();
+		if (!LLVMIsDeclaration(f) && !select_function_ignored(f))
+			collect(f);
+	}
+	look_up();
+	plan = (struct heal_plan){sections, section_count, found, found_count};
+	heal_emit(module, &plan);
+	for (uint64_t i = 0; i < found_count; i++)
+		free(found[i].roles);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Between the two halves of instrumenting for healing: what is found, and what is built of it. */
+#ifndef ATOMSAN_PASS_HEAL_H
+#define ATOMSAN_PASS_HEAL_H
+
+#include "atomicity/heal.h"
+#include "pass/pass.h"
+
+/* An access of the module. */
+struct heal_found {
+	LLVMValueRef instruction, pointer;
+	LLVMValueRef store; /* of an update; else NULL */
+	uint64_t size;
+	bool atomic;
+	bool wanted;          /* its variable has sections */
+	const char *variable; /* of the repository, or akin to one; NULL: by its place alone */
+	struct heal_role {
+		uint32_t section;
+		uint32_t what, kind;
+	} *roles;
+	uint32_t role_count;
+};
+
+struct heal_plan {
+	const struct atomicity_section *sections;
+	uint32_t section_count;
+	struct heal_found *accesses;
+	uint64_t access_count;
+};
+
+/* Makes the plan's constants and calls. */
+void heal_emit(LLVMModuleRef module, const struct heal_plan *plan);
+/* The name that the site's variable goes by. */
+const char *heal_word(struct atomicity_word word);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Start and end, threads, units and accesses of a program that is healed in the field. */
+#include "rt/heal_field.h"
+#include "rt/sys.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/single_threaded.h>
+
+struct field_table field_table;
+bool heal_on;
+
+/* The linker's bounds of what the pass left. */
+extern const struct atomsan_heal_entry __start_atomsan_heal[] __attribute__((weak, visibility("hidden")));
+extern const struct atomsan_heal_entry __stop_atomsan_heal[] __attribute__((weak, visibility("hidden")));
+
+enum { UNITS = 64, SECTIONS = 1024 };
+static struct atomsan_heal_section *sections[SECTIONS];
+static uint32_t section_count;
+
+/* Calls of units that the thread is in. */
+struct unit {
+	const char *name;
+	uint64_t frame;
+};
+static __thread struct {
+	struct unit units[UNITS];
+	uint32_t count;
+	bool busy; /* a signal handler that comes now stays out */
+} self;
+
+void field_find(void)
+{
+	int saved = errno;
+
+#define F(result, name, parameters, version)                                             \
+	*(void **)&field_table.name =                                                    \
+		(version) ? dlvsym(RTLD_NEXT, #name, (version) ? (version) : "") : NULL; \
+	if (!field_table.name)                                                           \
+		*(void **)&field_table.name = dlsym(RTLD_NEXT, #name);
+	FIELD_FUNCTIONS(F)
+#undef F
+	/* pairs with the load in field_get() */
+	__atomic_store_n(&field_table.ready, true, __ATOMIC_RELEASE);
+	errno = saved;
+}
+
+/* ---- threads ---- */
+
+static uint64_t numbers[HEAL_THREADS / 64];
+static pthread_key_t end_key;
+static bool have_key;
+
+static void end_thread(void *number)
+{
+	heal_give_up(false);
+	heal_self.number = 0;
+	__atomic_fetch_and(&numbers[(uintptr_t)number / 64], ~(1ull << (uintptr_t)number % 64),
+			   __ATOMIC_RELEASE);
+}
+
+/* The lowest that nobody has; those beyond are not told apart, and not healed. */
+static void begin_thread(void)
+{
+	for (uint32_t word = 0; word < HEAL_THREADS / 64; word++) {
+		uint64_t taken = __atomic_load_n(&numbers[word], __ATOMIC_RELAXED);
+
+		while (~taken) {
+			uint32_t bit = (uint32_t)__builtin_ctzll(~taken);
+
+			if (!__atomic_compare_exchange_n(&numbers[word], &taken, taken | 1ull << bit, false,
+							 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+				continue;
+			heal_self.number = word * 64 + bit;
+			if (have_key)
+				pthread_setspecific(end_key, (void *)(uintptr_t)heal_self.number);
+			return;
+		}
+	}
+}
+
+/* ---- frames: deeper ones have higher numbers, and the last four bits tell those of one address apart ----
+ */
+
+static uint64_t depth_of(const void *address)
+{
+	return ~(uint64_t)address & ~15ull;
+}
+
+uint64_t heal_frame_of(const struct atomsan_heal_section *section)
+{
+	for (uint32_t i = self.count; i--;)
+		if (self.units[i].name == section->unit)
+			return self.units[i].frame;
+	return 0;
+}
+
+/* Units that an exception or longjmp has left. */
+static inline void sweep(const void *here)
+{
+	uint64_t depth = depth_of(here) + 16;
+
+	if (heal_likely(!self.count) || heal_likely(self.units[self.count - 1].frame < depth))
+		return;
+	while (self.count && self.units[self.count - 1].frame >= depth)
+		self.count--;
+	heal_sweep(depth);
+}
+
+/* ---- for interposers ---- */
+
+bool heal_looks(void)
+{
+	return heal_self.number && !self.busy;
+}
+
+bool field_looks(void)
+{
+	if (!heal_on || self.busy)
+		return false;
+	if (heal_unlikely(!heal_self.number)) {
+		begin_thread();
+		if (!heal_self.number)
+			return false;
+	}
+	self.busy = true;
+	sweep(__builtin_frame_address(0));
+	if (heal_self.pending)
+		heal_done();
+	self.busy = false;
+	return true;
+}
+
+void heal_on_wait(const void *mutex)
+{
+	if (!field_looks())
+		return;
+	heal_give_up(true);
+	if (mutex)
+		heal_lock_released(mutex);
+}
+
+bool heal_wait_scheduled(const void *gate, uint64_t until, bool *late)
+{
+	return false;
+}
+
+bool heal_scheduled(void)
+{
+	return false;
+}
+
+void heal_wake_scheduled(const void *gate)
+{
+}
+
+const struct atomsan_heal_section *heal_nth(uint32_t n)
+{
+	return n < section_count ? sections[n] : NULL;
+}
+
+/* ---- what the pass calls ---- */
+
+/* One thread alone has nobody to wait for. */
+static inline bool begin(const void *here)
+{
+	if (heal_likely(__libc_single_threaded) || heal_unlikely(!heal_on || self.busy))
+		return false;
+	if (heal_unlikely(!heal_self.number)) {
+		begin_thread();
+		if (!heal_self.number)
+			return false;
+	}
+	self.busy = true;
+	sweep(here);
+	return true;
+}
+
+EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct atomsan_heal_place *place)
+{
+	if (!begin(__builtin_frame_address(0)))
+		return;
+	heal_access(place, p, length,
+		    place->kinds == (ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE) ? ATOMSAN_HEAL_READ
+									     : place->kinds);
+	self.busy = false;
+}
+
+EXPORT void __atomsan_heal_store(const void *p, uint64_t length, const struct atomsan_heal_place *place)
+{
+	if (!begin(__builtin_frame_address(0)))
+		return;
+	heal_store(place, p, length);
+	self.busy = false;
+}
+
+EXPORT void __atomsan_heal_atomic(const void *p, uint64_t length, const struct atomsan_heal_place *place)
+{
+	if (!begin(__builtin_frame_address(0)))
+		return;
+	heal_access(place, p, length, place->kinds);
+	self.busy = false;
+}
+
+EXPORT void __atomsan_heal_after(void)
+{
+	if (heal_likely(!heal_self.pending) || self.busy)
+		return;
+	self.busy = true;
+	heal_done();
+	self.busy = false;
+}
+
+EXPORT void __atomsan_heal_enter(const char *unit)
+{
+	if (!heal_on || self.busy)
+		return;
+	sweep(__builtin_frame_address(0));
+	if (self.count == UNITS)
+		return;
+	self.units[self.count] =
+		(struct unit){unit, depth_of(__builtin_frame_address(0)) | (self.count & 15)};
+	self.count++;
+}
+
+EXPORT void __atomsan_heal_leave(void)
+{
+	uint64_t frame;
+
+	if (!self.count || self.busy)
+		return;
+	frame = self.units[self.count - 1].frame;
+	/* One that found the table full has nothing there to leave. */
+	if (frame > (depth_of(__builtin_frame_address(0)) | 15))
+		return;
+	self.count--;
+	if (heal_self.open_count) {
+		self.busy = true;
+		heal_sweep(frame);
+		self.busy = false;
+	}
+}
+
+/* ---- start and end ---- */
+
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+static bool same_struct(const char *a, const char *b)
+{
+	while (*a && *a == *b && *a != '.')
+		a++, b++;
+	return *a == '.' && *b == '.';
+}
+
+static void add(struct atomsan_heal_section *section)
+{
+	for (uint32_t i = 0; i < section_count; i++)
+		if (sections[i] == section)
+			return;
+	if (section_count == SECTIONS)
+		return;
+	for (uint32_t i = 0; i < section_count; i++)
+		if (sections[i]->unit == section->unit ||
+		    same_struct(sections[i]->variable->name, section->variable->name) ||
+		    same(sections[i]->variable->name, section->variable->name))
+			heal_join(sections[i]->variable, section->variable);
+	sections[section_count++] = section;
+}
+
+static void at_exit(int status, void *unused)
+{
+	heal_finish();
+}
+
+static void fork_child(void)
+{
+	heal_forget();
+}
+
+static void start(int argc, char **argv, char **envp)
+{
+	const struct atomsan_heal_entry *entry = __start_atomsan_heal;
+
+	if (entry == __stop_atomsan_heal)
+		return;
+	/* Said by hand: heal=0 goes without, log_path or verbosity=1 tell what came of it. */
+	rt_options.heal = true;
+	for (; *envp; envp++) {
+		const char *name = "ATOMSAN_OPTIONS=", *text = *envp;
+
+		while (*name && *name == *text)
+			name++, text++;
+		if (!*name)
+			rt_options_read(text);
+	}
+	for (; entry < __stop_atomsan_heal; entry++) {
+		add(entry->section);
+		heal_join(entry->section->variable, entry->variable);
+	}
+	heal_settings.timeout = rt_options.heal_timeout * 1000000ull;
+	field_find();
+	__atomic_fetch_or(&numbers[0], 1, __ATOMIC_RELAXED);
+	have_key = !pthread_key_create(&end_key, end_thread);
+	pthread_atfork(NULL, NULL, fork_child);
+	on_exit(at_exit, NULL);
+	heal_on = rt_options.heal;
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **, char **) = start;
