@@ -219,6 +219,37 @@ static void access_granule(struct model *model, struct granule *granule, uint64_
 	}
 }
 
+/*
+ * Cells that are whole and of quiet sets need no splitting either. False: one of
+ * them is not like that. Those before it are noted then, which does no harm when
+ * they are looked at again.
+ */
+static bool quiet_parts(struct model *model, const struct granule *granule, uint64_t at, uint64_t stop,
+			struct place *place, const struct accessor *who)
+{
+	struct thread *thread = &model->threads[who->thread];
+	uint8_t mask = bytes_of(at, stop);
+	uint64_t base = at & ~7ull;
+
+	for (unsigned i = 0; i < 8 && mask; i++) {
+		const struct cell *cell = &model->memory.parts[granule->parts].cells[i];
+		uint8_t common = cell->mask & mask;
+		uint32_t root;
+
+		if (!common)
+			continue;
+		if (!set_known(model, thread, cell, place))
+			return false;
+		root = set_root(model, cell->set);
+		if (model->sets[root].loud ||
+		    !quiet_access(model, root, who, base + (unsigned)__builtin_ctz(common),
+				  base + 32 - (unsigned)__builtin_clz(common)))
+			return false;
+		mask &= (uint8_t)~common;
+	}
+	return !mask;
+}
+
 void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uint64_t address, uint64_t size,
 		  bool reads, bool writes)
 {
@@ -259,6 +290,10 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 				at = stop;
 				continue;
 			}
+		} else if (model->quiet && granule->parts &&
+			   quiet_parts(model, granule, at, stop, place, &who)) {
+			at = stop;
+			continue;
 		}
 		access_granule(model, granule, at, stop, place, &who);
 		at = stop;

@@ -242,7 +242,8 @@ void model_prefetch_near(struct model *model, const struct trace_event *event)
 	if (!cell || !cell->mask)
 		return;
 	__builtin_prefetch(&model->sets[cell->set]);
-	if (model->sink.prefetch && cell->location)
+	/* Locations are seldom asked for where sets are quiet. */
+	if (model->sink.prefetch && !model->quiet)
 		model->sink.prefetch(model->sink.user, cell->location);
 }
 

@@ -23,7 +23,7 @@
  */
 #include "model/inside.h"
 
-enum { FIRST_LIMIT = 1 << 12, LAST_LIMIT = 1 << 18 };
+enum { FIRST_LIMIT = 1 << 12, LAST_LIMIT = 1 << 22 };
 
 static uint32_t level_of(uint32_t frame)
 {
@@ -109,20 +109,18 @@ static uint64_t first_byte(const struct note *note)
 	return note->address + note->from;
 }
 
-/* Has the unit a note of these bytes and this kind already? To an engine it is the first that counts. */
-static bool seen_before(struct model *model, const struct thread *thread, uint32_t number)
+/*
+ * Has the unit a note of these bytes and this kind already? To an engine it is
+ * the first that counts. What comes after bytes that were let go of (`barrier`)
+ * may be of others.
+ */
+static bool seen_before(struct model *model, const struct thread *thread, uint32_t number, uint32_t barrier)
 {
 	const struct note *note = &thread->notes[number], *before;
 	uint64_t key = first_byte(note) * 4 + note->reads * 2u + note->writes;
-	uint32_t known;
+	uint32_t known = map_get(&model->seen, key);
 
-	/* What comes after bytes that were let go of is of others. */
-	if (!note->to) {
-		map_clear(&model->seen);
-		return false;
-	}
-	known = map_get(&model->seen, key);
-	if (!known) {
+	if (known <= barrier) {
 		map_set(&model->seen, key, number + 1);
 		return false;
 	}
@@ -142,7 +140,7 @@ static struct noted *noted_of(struct model *model, const struct thread *thread, 
 /* Drops the notes of units that have ended, and those that say nothing new. */
 static void tidy(struct model *model, struct thread *thread)
 {
-	uint32_t kept = 0, frame = 0;
+	uint32_t kept = 0, frame = 0, barrier = 0;
 
 	map_clear(&model->seen);
 	for (uint32_t i = 0; i < thread->note_count; i++) {
@@ -155,8 +153,10 @@ static void tidy(struct model *model, struct thread *thread)
 		if (!noted)
 			continue;
 		*note = thread->notes[i];
+		if (!note->to)
+			barrier = kept;
 		/* The first one of a unit always stays. */
-		if (seen_before(model, thread, kept) && note->previous)
+		else if (seen_before(model, thread, kept, barrier) && note->previous)
 			continue;
 		if (note->previous)
 			note->previous = noted->notes;
@@ -167,7 +167,7 @@ static void tidy(struct model *model, struct thread *thread)
 	thread->note_count = kept;
 }
 
-/* A unit that does so much is not worth being kept quiet. */
+/* A unit that does so much had better be told: then the same bytes again cost nothing. */
 static void tell_all(struct model *model, struct thread *thread)
 {
 	for (uint32_t i = 0; i < thread->note_count; i++)
