@@ -136,6 +136,8 @@ static void print_summary(const struct explore *e)
 	       e->seconds, e->failures, e->found_count);
 	if (e->extra)
 		printf(", and %" PRIu64 " to make schedules shorter", e->extra);
+	if (e->first_failure)
+		printf("; the first failure was run %" PRIu64, e->first_failure);
 	printf("\n");
 	for (uint32_t i = 0; i < e->found_count; i++) {
 		const struct explore_failure *f = &e->found[i];
@@ -155,6 +157,7 @@ static void count(struct finding_list *list, const struct exploration *x, const 
 {
 	finding_add_count(list, "runs", (double)e->runs);
 	finding_add_count(list, "failures", (double)e->failures);
+	finding_add_count(list, "first-failure", (double)e->first_failure);
 	finding_add_count(list, "not-followed", (double)e->not_followed);
 	finding_add_count(list, "minimising-runs", (double)e->extra);
 	finding_add_count(list, "predicted", (double)x->foretold.predicted);

@@ -14,6 +14,7 @@ struct job {
 	struct run *run;
 	uint32_t tally;
 	uint64_t seed;
+	uint64_t number; /* from 1, in the order in which runs begin */
 	int64_t given;
 };
 
@@ -73,7 +74,7 @@ static int start_job(struct work *w, uint32_t slot)
 	struct job *job = &w->jobs[slot];
 	uint64_t number = w->started++;
 
-	*job = (struct job){.given = -1, .seed = setup->seed + number};
+	*job = (struct job){.given = -1, .seed = setup->seed + number, .number = number + 1};
 	if (given_is_next(w)) {
 		job->given = (int64_t)w->given++;
 		run.strategy = "follow";
@@ -178,6 +179,8 @@ static void failed(struct work *w, const struct job *job, const struct run_resul
 	struct explore_failure *failure = known(e, result);
 
 	e->failures++;
+	if (!e->first_failure || job->number < e->first_failure)
+		e->first_failure = job->number;
 	e->tallies[job->tally].failures++;
 	if (job->given >= 0)
 		e->given_failed[job->given] = true;

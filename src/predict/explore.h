@@ -59,6 +59,7 @@ struct explore {
 	uint64_t runs, failures, passed, not_followed;
 	uint64_t extra; /* runs beyond the budget, to make schedules shorter */
 	uint64_t events, switches;
+	uint64_t first_failure; /* which run it was, from 1 in the order in which they began; 0: none */
 	double seconds;
 	bool *given_tried, *given_followed, *given_failed; /* by given schedule */
 	struct explore_tally *tallies;                     /* [0] is of the given schedules */
