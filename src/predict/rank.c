@@ -10,6 +10,7 @@ struct item {
 	uint32_t group, place; /* numbers in the order of their first predictions */
 	uint32_t turn;         /* of its place; later of its group */
 	bool seen, disturber;
+	uint8_t weight; /* what moves who comes in between does; see weigh() */
 };
 
 static int compare(uint32_t a, uint32_t b)
@@ -26,13 +27,20 @@ static int by_place(const void *a, const void *b)
 	return order ? order : compare(x->prediction, y->prediction);
 }
 
+/* What has little weight is passed over every other time. */
+static uint32_t round_of(const struct item *item)
+{
+	return item->weight < 2 ? item->turn * 2 : item->turn;
+}
+
 static int by_turn_of_place(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 	int order = compare(x->seen, y->seen);
 
 	order = order ? order : compare(x->group, y->group);
-	order = order ? order : compare(x->turn, y->turn);
+	order = order ? order : compare(round_of(x), round_of(y));
+	order = order ? order : compare(y->weight, x->weight);
 	return order ? order : compare(x->place, y->place);
 }
 
@@ -101,6 +109,50 @@ static uint32_t number_of(struct map *numbers, uint64_t key)
 	return number;
 }
 
+/* By variable: the first and the last event that wrote it, plus one. */
+struct writes {
+	uint32_t first, last;
+};
+
+/*
+ * Which of the two was first in the observed run, and which of all writes it
+ * was, is a difference like that of places. Who came second and is made to come
+ * in between is overwritten: what others saw from then on was its doing, and no
+ * longer is. If it was the last to write, nobody comes after it to mend that.
+ * The first to write changes what was there from the beginning, where those
+ * after it may write the same once more.
+ */
+static uint8_t weigh(const struct prediction *p, const struct writes *writes)
+{
+	const struct writes *w = &writes[p->variables[1]];
+	bool second = p->accesses[1] > p->accesses[0];
+
+	if (second && w->last == p->accesses[1] + 1)
+		return 3;
+	return w->first == p->accesses[1] + 1 ? 2 : second;
+}
+
+static struct writes *find_writes(const struct history *h)
+{
+	struct writes *writes = mem_zalloc(h->variable_count + 1ull, sizeof(*writes));
+
+	for (uint32_t i = 0; i < h->count; i++) {
+		struct writes *w = &writes[h->events[i].object];
+
+		if (h->events[i].kind != HISTORY_WRITE)
+			continue;
+		if (!w->first)
+			w->first = i + 1;
+		w->last = i + 1;
+	}
+	return writes;
+}
+
+static uint64_t place_of(const struct prediction *p, uint32_t group, uint8_t weight)
+{
+	return predict_mix(predict_mix(p->places, group), weight);
+}
+
 /* Turns of places become turns of groups; what has the same cut-points as one before is left out. */
 static uint32_t take_turns(const struct predict *p, struct item *items, uint32_t count)
 {
@@ -125,16 +177,23 @@ static uint32_t take_turns(const struct predict *p, struct item *items, uint32_t
 void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *groups, bool both)
 {
 	struct item *items = mem_zalloc(2ull * p->count + 1, sizeof(*items));
+	struct writes *writes = find_writes(p->history);
 	struct map places = {0}, numbers = {0};
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < p->count; i++)
+	for (uint32_t i = 0; i < p->count; i++) {
+		const struct prediction *it = &p->predictions[i];
+		uint8_t weight = weigh(it, writes);
+
 		if (groups[i] != RANK_LEFT_OUT)
-			items[count++] = (struct item){
-				.prediction = i,
-				.group = number_of(&numbers, groups[i] + 1ull),
-				.place = number_of(&places, predict_mix(p->predictions[i].places, groups[i])),
-				.seen = p->predictions[i].seen};
+			items[count++] =
+				(struct item){.prediction = i,
+					      .group = number_of(&numbers, groups[i] + 1ull),
+					      .place = number_of(&places, place_of(it, groups[i], weight)),
+					      .weight = weight,
+					      .seen = it->seen};
+	}
+	free(writes);
 	qsort(items, count, sizeof(*items), by_place);
 	for (uint32_t i = 0, end; i < count; i = end) {
 		for (end = i + 1;

@@ -6,11 +6,13 @@
 
 #include <stdlib.h>
 
+static const struct history nothing;
+
 enum { MOST = 60, GROUPS = 5, PLACES = 4 };
 
 static void make(struct predict *p, uint32_t *groups, uint32_t count, uint64_t *random)
 {
-	*p = (struct predict){.count = count};
+	*p = (struct predict){.history = &nothing, .count = count};
 	p->predictions = mem_zalloc(count + 1, sizeof(*p->predictions));
 	for (uint32_t i = 0; i < count; i++) {
 		struct prediction *new = &p->predictions[i];
@@ -101,7 +103,7 @@ static void spread_out(void **state)
 	static const uint32_t wanted[9] = {0, 8, 4, 2, 6, 1, 3, 5, 7};
 	uint32_t groups[9] = {0};
 	struct ranking r;
-	struct predict p = {.count = 9};
+	struct predict p = {.history = &nothing, .count = 9};
 
 	p.predictions = mem_zalloc(9, sizeof(*p.predictions));
 	for (uint32_t i = 0; i < 9; i++)
