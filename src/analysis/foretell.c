@@ -208,6 +208,8 @@ static void add_counts(struct foretold *f)
 					  (double)s->counts.impossible[r]);
 	if (s->cut)
 		finding_add_count(list, "long accesses cut short", (double)s->cut);
+	if (s->counts.alike)
+		finding_add_count(list, "alike and left out", (double)s->counts.alike);
 	if (s->counts.skipped)
 		finding_add_count(list, "combinations not looked at", (double)s->counts.skipped);
 	if (f->options->folder) {

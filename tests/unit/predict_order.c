@@ -264,6 +264,43 @@ static void created_under_a_lock(void **state)
 	release(&r);
 }
 
+/*
+ * Many threads go over the elements of an array: what is predicted grows with
+ * the run and not with the number of pairs, of every thread there is
+ * something, and what is left out is counted.
+ */
+static void many_alike(void **state)
+{
+	enum { THREADS = 90, VARIABLES = 60 };
+	bool disturbed[THREADS + 1] = {false}, disturbs[THREADS + 1] = {false};
+	uint32_t variables[VARIABLES], with = 0;
+	struct run r;
+
+	begin(&r);
+	for (uint32_t v = 0; v < VARIABLES; v++)
+		variables[v] = history_variable(&r.h);
+	for (uint32_t t = 1; t <= THREADS; t++)
+		event(&r, 0, HISTORY_CREATE, t);
+	for (uint32_t t = 1; t <= THREADS; t++)
+		for (uint32_t v = 0; v < VARIABLES; v++) {
+			uint32_t u = unit(&r, t);
+
+			access_at(&r, t, u, 'R', variables[v], 1);
+			access_at(&r, t, u, 'W', variables[v], 2);
+		}
+	end(&r);
+	assert_int_equal(r.p.count + r.p.counts.alike, THREADS * (THREADS - 1) * VARIABLES);
+	assert_true(r.p.count <= r.h.count);
+	for (uint32_t i = 0; i < r.p.count; i++) {
+		disturbed[r.p.predictions[i].goal.threads[0]] = true;
+		disturbs[r.p.predictions[i].goal.threads[1]] = true;
+	}
+	for (uint32_t t = 1; t <= THREADS; t++)
+		with += disturbed[t] && disturbs[t];
+	assert_int_equal(with, THREADS);
+	release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +311,7 @@ int main(void)
 		cmocka_unit_test(tokens),
 		cmocka_unit_test(few_switches),
 		cmocka_unit_test(created_under_a_lock),
+		cmocka_unit_test(many_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
