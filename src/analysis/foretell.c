@@ -3,6 +3,7 @@
 
 #include "analysis/named.h"
 #include "predict/load.h"
+#include "predict/rank.h"
 #include "predict/schedule.h"
 #include "predict/synth.h"
 #include "trace/stats.h"
@@ -24,96 +25,75 @@ struct foretold {
 	struct history history;
 	struct predict predict;
 	struct named named;
-	uint32_t *order;    /* predictions: one of each place, then the next of each */
-	uint32_t *findings; /* by prediction: index in the list */
+	uint32_t *findings; /* by prediction: index in the list; RANK_LEFT_OUT: it is not told */
 	struct map places;  /* to the first prediction, plus one */
 };
 
-struct rank {
-	uint32_t prediction, turn, seen;
-};
-
-static int by_turn(const void *a, const void *b)
+/* One of each place, and if there is a choice one that the run did not show already. */
+static uint32_t choose_first(struct foretold *f, uint32_t *first)
 {
-	const struct rank *x = a, *y = b;
+	uint32_t count = 0;
 
-	if (x->seen != y->seen)
-		return (x->seen > y->seen) - (x->seen < y->seen);
-	if (x->turn != y->turn)
-		return (x->turn > y->turn) - (x->turn < y->turn);
-	return (x->prediction > y->prediction) - (x->prediction < y->prediction);
+	for (int seen = 0; seen < 2; seen++)
+		for (uint32_t i = 0; i < f->predict.count && count < PLACES_LIMIT; i++) {
+			const struct prediction *p = &f->predict.predictions[i];
+
+			if (p->seen != seen || map_get(&f->places, p->places))
+				continue;
+			map_set(&f->places, p->places, i + 1);
+			first[count++] = i;
+		}
+	return count;
 }
 
-/* What the run already showed comes last, whatever its place. */
-static void put_in_order(struct foretold *f)
+/* A finding for this prediction: its index, which is that of an older one if they are the same. */
+static uint32_t tell_one(struct foretold *f, uint32_t prediction, struct map *ids)
 {
-	uint32_t count = f->predict.count;
-	struct rank *ranks = mem_zalloc(count + 1ull, sizeof(*ranks));
-	struct map turns = {0};
+	struct finding *new = finding_add(f->list);
+	uint32_t known;
 
-	f->order = mem_zalloc(count + 1ull, sizeof(*f->order));
-	for (uint32_t i = 0; i < count; i++) {
-		const struct prediction *p = &f->predict.predictions[i];
-		uint32_t turn = map_get(&turns, p->places);
+	named_tell(&f->named, &f->predict.predictions[prediction], new);
+	uint64_t id = strtoull(new->id + 2, NULL, 16) + 1;
 
-		map_set(&turns, p->places, turn + 1);
-		ranks[i] = (struct rank){i, turn, p->seen};
+	known = map_get(ids, id);
+	if (known) { /* other places of the same units */
+		f->list->finding_count--;
+		return known - 1;
 	}
-	qsort(ranks, count, sizeof(*ranks), by_turn);
-	for (uint32_t i = 0; i < count; i++)
-		f->order[i] = ranks[i].prediction;
-	map_release(&turns);
-	free(ranks);
+	new->seen = 0;
+	map_set(ids, id, f->list->finding_count);
+	return f->list->finding_count - 1;
 }
 
 /* The first prediction of each place is told; the others are counted. */
 static int tell(struct foretold *f, struct err *err)
 {
-	uint32_t *first = mem_zalloc(f->predict.count + 1ull, sizeof(*first)), count = 0;
+	uint32_t *first = mem_zalloc(f->predict.count + 1ull, sizeof(*first));
+	uint32_t count = choose_first(f, first);
 	struct map ids = {0};
-	int result;
+	int result = named_find(&f->named, &f->options->model, first, count, err);
 
-	for (uint32_t i = 0; i < f->predict.count; i++) {
-		const struct prediction *p = &f->predict.predictions[f->order[i]];
-
-		if (map_get(&f->places, p->places) || count == PLACES_LIMIT)
-			continue;
-		map_set(&f->places, p->places, f->order[i] + 1);
-		first[count++] = f->order[i];
-	}
-	result = named_find(&f->named, &f->options->model, first, count, err);
+	for (uint32_t i = 0; i < f->list->finding_count; i++)
+		map_set(&ids, strtoull(f->list->findings[i].id + 2, NULL, 16) + 1, i + 1);
 	f->findings = mem_zalloc(f->predict.count + 1ull, sizeof(*f->findings));
-	for (uint32_t i = 0; !result && i < count; i++) {
-		struct finding *new = finding_add(f->list);
-		uint32_t known;
-
-		named_tell(&f->named, &f->predict.predictions[first[i]], new);
-		uint64_t id = strtoull(new->id + 2, NULL, 16) + 1;
-
-		known = map_get(&ids, id);
-		if (known) /* other places of the same units */
-			f->list->finding_count--;
-		else
-			map_set(&ids, id, known = f->list->finding_count);
-		f->findings[first[i]] = known - 1;
-		f->list->findings[known - 1].seen = 0;
-	}
+	for (uint32_t i = 0; !result && i < count; i++)
+		f->findings[first[i]] = tell_one(f, first[i], &ids);
 	for (uint32_t i = 0; !result && i < f->predict.count; i++) {
 		uint32_t representative = map_get(&f->places, f->predict.predictions[i].places);
 
-		if (!representative)
-			continue;
-		f->findings[i] = f->findings[representative - 1];
-		f->list->findings[f->findings[i]].seen++;
+		f->findings[i] = representative ? f->findings[representative - 1] : RANK_LEFT_OUT;
+		if (representative)
+			f->list->findings[f->findings[i]].seen++;
 	}
 	map_release(&ids);
 	free(first);
 	return result;
 }
 
-static int write_schedule(struct foretold *f, uint32_t index, const struct synth_schedule *made,
+static int write_schedule(struct foretold *f, struct rank_turn turn, const struct synth_schedule *made,
 			  uint32_t number, struct err *err)
 {
+	uint32_t index = turn.prediction;
 	const struct prediction *p = &f->predict.predictions[index];
 	struct finding *finding = &f->list->findings[f->findings[index]];
 	struct schedule *s = schedule_of_trace(f->trace);
@@ -129,6 +109,9 @@ static int write_schedule(struct foretold *f, uint32_t index, const struct synth
 	free(s->verdict);
 	predict_pattern_text(&f->predict, p, pattern);
 	s->verdict = mem_textf("%s %s", pattern, finding->title);
+	/* Who was disturbed is the first of the goal; whoever runs in the end came in between. */
+	if (!turn.disturber)
+		s->first = mem_text(trace_thread_name(f->trace, p->goal.threads[0]));
 	for (uint32_t i = 0; i < made->count; i++) {
 		uint32_t event = made->steps[i].limit - 1;
 		char *note = NULL;
@@ -156,6 +139,7 @@ static int write_schedule(struct foretold *f, uint32_t index, const struct synth
 
 static int write_schedules(struct foretold *f, struct err *err)
 {
+	struct ranking ranking;
 	struct synth synth;
 	uint32_t written = 0;
 	int result = 0;
@@ -163,17 +147,17 @@ static int write_schedules(struct foretold *f, struct err *err)
 	if (f->options->folder && mkdir(f->options->folder, 0777) < 0 && errno != EEXIST)
 		return err_set(err, "cannot make the folder %s: %s", f->options->folder, strerror(errno));
 	synth_init(&synth, &f->predict);
-	for (uint32_t i = 0; !result && i < f->predict.count && written < f->options->schedules; i++) {
+	ranking_make(&ranking, &f->predict, f->findings, f->options->both);
+	for (uint32_t i = 0; !result && i < ranking.count && written < f->options->schedules; i++) {
 		struct synth_schedule made;
 
-		if (!map_get(&f->places, f->predict.predictions[f->order[i]].places))
-			continue;
-		if (synth_build(&synth, &f->predict.predictions[f->order[i]], &made))
-			result = write_schedule(f, f->order[i], &made, ++written, err);
+		if (synth_build(&synth, &f->predict.predictions[ranking.turns[i].prediction], &made))
+			result = write_schedule(f, ranking.turns[i], &made, ++written, err);
 		else
 			f->predict.counts.impossible[ORDER_SCHEDULE]++;
 		synth_schedule_release(&made);
 	}
+	ranking_release(&ranking);
 	synth_release(&synth);
 	return result;
 }
@@ -224,6 +208,8 @@ static void add_counts(struct foretold *f)
 					  (double)s->counts.impossible[r]);
 	if (s->cut)
 		finding_add_count(list, "long accesses cut short", (double)s->cut);
+	if (s->counts.alike)
+		finding_add_count(list, "alike and left out", (double)s->counts.alike);
 	if (s->counts.skipped)
 		finding_add_count(list, "combinations not looked at", (double)s->counts.skipped);
 	if (f->options->folder) {
@@ -253,14 +239,12 @@ int foretell(struct trace *trace, const struct foretell_options *options, struct
 	predict_run(&f.predict);
 	stats->contended = f.predict.contend.count;
 	f.named = (struct named){.trace = trace, .predict = &f.predict, .list = list};
-	put_in_order(&f);
 	result = tell(&f, err);
 	if (!result && (options->folder || options->made))
 		result = write_schedules(&f, err);
 	add_counts(&f);
 	named_release(&f.named);
 	map_release(&f.places);
-	free(f.order);
 	free(f.findings);
 	predict_release(&f.predict);
 	history_release(&f.history);

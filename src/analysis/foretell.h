@@ -4,9 +4,8 @@
  * findings and, where they are wanted, schedules that lead to them come out.
  *
  * Predictions at the same program places are one finding, and a finding has the
- * schedule of the first of them. All predictions can be scheduled: first one of
- * each place, then the next of each, so that whoever tries only a few of them
- * has tried as many places as possible.
+ * schedule of the first of them. All predictions can be scheduled, in the order
+ * of predict/rank.h, so that whoever tries only a few has tried as much as possible.
  */
 #ifndef ATOMSAN_ANALYSIS_FORETELL_H
 #define ATOMSAN_ANALYSIS_FORETELL_H
@@ -21,6 +20,7 @@ struct foretell_options {
 	struct predict_options predict;
 	const char *folder; /* schedules are written here; NULL: nowhere */
 	uint32_t schedules; /* at most */
+	bool both; /* one more for each prediction: who came in between goes on, not who was disturbed */
 	/* Called with each schedule and the index of its finding in the list; may be NULL. */
 	void (*made)(void *user, const struct schedule *schedule, uint32_t finding);
 	void *user;

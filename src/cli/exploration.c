@@ -165,6 +165,7 @@ void exploration_release(struct exploration *x)
 	schedule_free(x->header);
 	finding_list_free(x->predicted);
 	free(x->predicted_by_schedule);
+	queue_release(&x->queue);
 	for (uint32_t i = 0; i < x->setup.schedule_count; i++)
 		schedule_free(x->setup.schedules[i]);
 	free(x->setup.schedules);

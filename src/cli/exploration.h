@@ -24,6 +24,8 @@ struct exploration {
 	struct foretell_stats foretold;
 	uint32_t *predicted_by_schedule; /* its finding */
 	uint32_t predicted_count;
+	uint32_t predicted_from; /* runs that were recorded */
+	struct queue queue;      /* of predicted schedules */
 	bool terminal;
 };
 

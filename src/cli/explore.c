@@ -15,8 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* More schedules than anybody tries, and no more time to find them than some of them take to try. */
-enum { PREDICTED_MAX = 1000, PREDICT_WORK = 500000 };
+/* More schedules than anybody tries, and no more time to find them than some of them take to try. What the
+ * first run makes possible is most of it, so fewer of the later ones. */
+enum { PREDICTED_MAX = 1000, PREDICTED_LATER = 50, PREDICT_WORK = 500000, RECORDED = 8 };
 
 static volatile int stop;
 static volatile sig_atomic_t stop_signal;
@@ -38,28 +39,47 @@ static void add_predicted(void *user, const struct schedule *schedule, uint32_t 
 {
 	struct exploration *x = user;
 
+	queue_add(&x->queue, finding, x->setup.schedule_count);
 	exploration_try(x, schedule_copy(schedule));
 	x->predicted_by_schedule = mem_resize(x->predicted_by_schedule, x->predicted_count + 1,
 					      sizeof *x->predicted_by_schedule);
 	x->predicted_by_schedule[x->predicted_count++] = finding;
 }
 
-/* What the first run makes possible is tried before anything else. */
 static int predict(struct exploration *x, struct trace *trace, struct err *err)
 {
-	struct foretell_options options = {.schedules = PREDICTED_MAX, .made = add_predicted, .user = x};
+	struct foretell_options options = {.made = add_predicted, .user = x, .both = true};
+	struct foretell_stats stats;
 	struct serial_options serial;
 	int failed;
 
 	if (x->no_predict)
 		return 0;
+	options.schedules = x->predicted_from ? PREDICTED_LATER : PREDICTED_MAX;
 	if (checking_prepare(&x->checking, trace, &serial, err) < 0)
 		return -1;
 	options.model = serial.model;
 	options.predict.work_limit = PREDICT_WORK;
-	x->predicted = finding_list_new("predict");
-	failed = foretell(trace, &options, x->predicted, &x->foretold, err);
+	if (!x->predicted)
+		x->predicted = finding_list_new("predict");
+	queue_begin(&x->queue);
+	failed = foretell(trace, &options, x->predicted, &stats, err);
 	checking_release(&x->checking);
+	if (!x->predicted_from++)
+		x->foretold = stats;
+	return failed;
+}
+
+/* Another run, under a strategy, shows what the first one did not. */
+static int recorded(void *context, const char *path, struct err *err)
+{
+	struct trace *trace = trace_open(path, err);
+	int failed;
+
+	if (!trace)
+		return -1;
+	failed = trace->header.state != TRACE_STOPPED ? predict(context, trace, err) : 0;
+	trace_close(trace);
 	return failed;
 }
 
@@ -88,6 +108,7 @@ static int look_first(struct exploration *x, struct err *err)
 	if (!failed && result.verdict != RUN_TIMEOUT && trace->header.state != TRACE_STOPPED) {
 		failed = hints_make(&x->hints, trace, err) < 0 || predict(x, trace, err) < 0 ? -1 : 0;
 		x->setup.run.hints = failed ? NULL : x->hints.text;
+		x->setup.record = x->no_predict ? 0 : RECORDED;
 	}
 	trace_close(trace);
 	run_free(run);
@@ -120,9 +141,11 @@ static void print_predicted(const struct exploration *x, const struct explore *e
 	for (uint32_t i = 0; i < x->predicted_count; i++) {
 		uint32_t n = x->setup.must_try + i;
 
-		tried += e->given_tried[n];
-		followed += e->given_followed[n];
-		failed += e->given_failed[n];
+		if (n >= e->given_count)
+			break;
+		tried += e->given[n].tried;
+		followed += e->given[n].followed;
+		failed += e->given[n].failed;
 	}
 	printf("predicted: %" PRIu64 " violations, %" PRIu64
 	       " of them seen in the first run; %u schedules, %u tried, "
@@ -136,6 +159,8 @@ static void print_summary(const struct explore *e)
 	       e->seconds, e->failures, e->found_count);
 	if (e->extra)
 		printf(", and %" PRIu64 " to make schedules shorter", e->extra);
+	if (e->first_failure)
+		printf("; the first failure was run %" PRIu64, e->first_failure);
 	printf("\n");
 	for (uint32_t i = 0; i < e->found_count; i++) {
 		const struct explore_failure *f = &e->found[i];
@@ -155,11 +180,13 @@ static void count(struct finding_list *list, const struct exploration *x, const 
 {
 	finding_add_count(list, "runs", (double)e->runs);
 	finding_add_count(list, "failures", (double)e->failures);
+	finding_add_count(list, "first-failure", (double)e->first_failure);
 	finding_add_count(list, "not-followed", (double)e->not_followed);
 	finding_add_count(list, "minimising-runs", (double)e->extra);
 	finding_add_count(list, "predicted", (double)x->foretold.predicted);
 	finding_add_count(list, "predicted-seen", (double)x->foretold.seen);
 	finding_add_count(list, "predicted-schedules", (double)x->predicted_count);
+	finding_add_count(list, "predicted-from-runs", (double)x->predicted_from);
 	finding_add_count(list, "events", (double)e->events);
 	finding_add_count(list, "switches", (double)e->switches);
 	for (uint32_t i = 0; i < e->tally_count; i++) {
@@ -270,6 +297,8 @@ static int explore_all(struct exploration *x)
 	x->setup.progress = progress;
 	x->setup.stop = &stop;
 	x->setup.context = x;
+	x->setup.queue = &x->queue;
+	x->setup.recorded = recorded;
 	e = exploration_given(x, &err) < 0 || look_first(x, &err) < 0 ? NULL : explore(&x->setup, &err);
 	if (x->terminal)
 		fputs("\r\033[K", stderr);

@@ -135,6 +135,24 @@ const char *di_linkage_name(LLVMMetadataRef subprogram)
 	return subprogram ? operand_text(subprogram, SUBPROGRAM_LINKAGE_NAME) : "";
 }
 
+/* Leaves out what names nothing: clang writes ./a.c and b//a.c in some nodes and a.c and b/a.c in others. */
+static void tidy(char *name)
+{
+	char *to = name;
+
+	for (const char *from = name; *from;) {
+		bool begins = from == name || from[-1] == '/';
+
+		if (begins && from != name && *from == '/')
+			from++;
+		else if (begins && from[0] == '.' && from[1] == '/')
+			from += 2;
+		else
+			*to++ = *from++;
+	}
+	*to = 0;
+}
+
 const char *di_file(LLVMMetadataRef scope)
 {
 	LLVMMetadataRef file = scope ? LLVMDIScopeGetFile(scope) : NULL;
@@ -162,6 +180,7 @@ const char *di_file(LLVMMetadataRef scope)
 		}
 	}
 	snprintf(text, sizeof text, "%.*s", (int)length, name);
+	tidy(text);
 	return note_text(text);
 }
 

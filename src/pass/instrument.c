@@ -374,6 +374,8 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 		note.flags |= ATOMSAN_SITE_VOLATILE;
 	if (LLVMIsAAtomicCmpXchgInst(instruction))
 		note.flags |= ATOMSAN_SITE_MAY_FAIL;
+	if (kind == ATOMSAN_ATOMIC_LOAD && util_guards(instruction, 6))
+		note.flags |= ATOMSAN_SITE_GUARDS;
 	before(instruction);
 	arguments[0] = pointer;
 	arguments[1] =

@@ -243,6 +243,8 @@ void heal_instrument(LLVMModuleRef module);
 
 LLVMValueRef util_callee(LLVMValueRef call); /* the function called directly, or NULL */
 bool util_is_intrinsic(LLVMValueRef call, const char *prefix);
+/* Does a branch depend on the value, as it is or compared, over so many steps? */
+bool util_guards(LLVMValueRef value, unsigned depth);
 LLVMAttributeRef util_attribute(LLVMModuleRef module, const char *name, uint64_t value);
 void util_add_attribute(LLVMValueRef function, const char *name);
 /* Add to llvm.used, which the linker keeps, or llvm.compiler.used, which the compiler keeps. */

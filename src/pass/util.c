@@ -55,3 +55,33 @@ void util_keep(LLVMModuleRef module, const char *list, LLVMValueRef *globals, un
 	LLVMSetSection(used, "llvm.metadata");
 	free(all);
 }
+
+bool util_guards(LLVMValueRef value, unsigned depth)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (!LLVMIsAInstruction(user))
+			continue;
+		switch (LLVMGetInstructionOpcode(user)) {
+		case LLVMBr:
+		case LLVMSwitch:
+			return true;
+		case LLVMICmp:
+		case LLVMTrunc:
+		case LLVMZExt:
+		case LLVMSExt:
+		case LLVMAnd:
+		case LLVMOr:
+		case LLVMXor:
+		case LLVMFreeze:
+		case LLVMPHI:
+			if (depth && util_guards(user, depth - 1))
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}

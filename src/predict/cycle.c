@@ -124,6 +124,11 @@ static void report(struct ring *r, uint64_t key, const struct weave_goal *goal)
 	}
 }
 
+static void spend(struct ring *r)
+{
+	r->budget -= r->budget > 0;
+}
+
 /* Tries points for the units from j on; the others have theirs. */
 static bool try_points(struct ring *r, struct weave_goal *goal, uint32_t j, enum order_reason *reason,
 		       bool *refused)
@@ -132,6 +137,7 @@ static bool try_points(struct ring *r, struct weave_goal *goal, uint32_t j, enum
 	uint32_t points[POINTS], count;
 
 	if (j == r->length) {
+		spend(r);
 		if (predict_feasible(p, goal, reason))
 			return true;
 		*refused = true;
@@ -141,7 +147,7 @@ static bool try_points(struct ring *r, struct weave_goal *goal, uint32_t j, enum
 	goal->threads[j] = shape_of(r, j)->thread;
 	count = shape_points(p, goal->threads[j], out_event(r, j) + 1,
 			     gap(r, j) ? in_event(r, j) : UINT32_MAX, points, POINTS);
-	for (uint32_t k = 0; k < count; k++) {
+	for (uint32_t k = 0; k < count && r->budget; k++) {
 		uint32_t context = lockset_context(&p->locks, goal->threads[j], points[k]);
 		bool fits = true;
 
@@ -217,7 +223,8 @@ static void try_links(struct ring *r, uint32_t j)
 	}
 	uint32_t count = find_links(r, j, (j + 1) % r->length, links, 6);
 
-	for (uint32_t i = 0; i < count && r->budget; i++, r->budget--) {
+	for (uint32_t i = 0; i < count && r->budget; i++) {
+		spend(r);
 		r->links[j] = links[i];
 		try_links(r, j + 1);
 	}
@@ -253,7 +260,7 @@ static void extend(struct ring *r)
 			fits = !linked(r, j, r->length);
 		if (!fits || !linked(r, last, r->length))
 			continue;
-		r->budget--;
+		spend(r);
 		r->length++;
 		extend(r);
 		r->length--;

@@ -14,7 +14,9 @@ struct job {
 	struct run *run;
 	uint32_t tally;
 	uint64_t seed;
+	uint64_t number; /* from 1, in the order in which runs begin */
 	int64_t given;
+	bool recorded;
 };
 
 struct work {
@@ -23,6 +25,7 @@ struct work {
 	struct run **runs; /* of the jobs, for run_wait */
 	uint64_t started;
 	uint64_t given, drawn; /* of these: given schedules, and runs of strategies */
+	uint64_t turn;         /* of predicted schedules and strategies */
 	double began;
 	bool done;
 	struct err *err;
@@ -51,19 +54,40 @@ static bool budget_spent(const struct work *w)
 		return true;
 	if (setup->seconds > 0 && now() - w->began >= setup->seconds)
 		return true;
-	return !setup->strategy_count && w->given >= setup->schedule_count;
+	return !setup->strategy_count && w->given >= setup->must_try && !(setup->queue && setup->queue->left);
 }
 
-/* Is a given schedule next? What was predicted may be so much that nothing would be left for chance. */
-static bool given_is_next(const struct work *w)
+/* What is predicted from a run must be there before it is decided what comes next: else it would depend
+ * on who is faster. */
+static bool must_wait(const struct work *w)
+{
+	for (uint32_t i = 0; i < w->e->setup->jobs; i++)
+		if (w->runs[i] && w->jobs[i].recorded)
+			return true;
+	return false;
+}
+
+/* Number of the schedule that is next, or -1 if a strategy is. */
+static int64_t next_given(struct work *w)
 {
 	const struct explore_setup *setup = w->e->setup;
+	uint32_t item;
 
-	if (w->given >= setup->schedule_count)
-		return false;
-	if (w->given < setup->must_try || !setup->strategy_count)
-		return true;
-	return setup->runs ? w->given < setup->runs / 2 : now() - w->began < setup->seconds / 2;
+	if (w->given < setup->must_try)
+		return (int64_t)w->given++;
+	if (setup->strategy_count && w->turn++ % 3 == 2)
+		return -1;
+	return setup->queue && queue_take(setup->queue, &item) ? (int64_t)item : -1;
+}
+
+static struct explore_given *given(struct explore *e, int64_t number)
+{
+	if (number >= e->given_count) {
+		e->given = mem_resize(e->given, (uint64_t)number + 1, sizeof *e->given);
+		while (e->given_count <= number)
+			e->given[e->given_count++] = (struct explore_given){false, false, false};
+	}
+	return &e->given[number];
 }
 
 static int start_job(struct work *w, uint32_t slot)
@@ -73,9 +97,9 @@ static int start_job(struct work *w, uint32_t slot)
 	struct job *job = &w->jobs[slot];
 	uint64_t number = w->started++;
 
-	*job = (struct job){.given = -1, .seed = setup->seed + number};
-	if (given_is_next(w)) {
-		job->given = (int64_t)w->given++;
+	*job = (struct job){.given = -1, .seed = setup->seed + number, .number = number + 1};
+	job->given = next_given(w);
+	if (job->given >= 0) {
 		run.strategy = "follow";
 		run.schedule = setup->schedules[job->given];
 		run.every = run.schedule->every;
@@ -83,6 +107,7 @@ static int start_job(struct work *w, uint32_t slot)
 	} else {
 		job->tally = 1 + (uint32_t)(w->drawn++ % setup->strategy_count);
 		run.strategy = w->e->tallies[job->tally].name;
+		run.trace = job->recorded = setup->recorded && w->drawn <= setup->record;
 	}
 	run.seed = job->seed;
 	run.quiet = true;
@@ -178,9 +203,11 @@ static void failed(struct work *w, const struct job *job, const struct run_resul
 	struct explore_failure *failure = known(e, result);
 
 	e->failures++;
+	if (!e->first_failure || job->number < e->first_failure)
+		e->first_failure = job->number;
 	e->tallies[job->tally].failures++;
 	if (job->given >= 0)
-		e->given_failed[job->given] = true;
+		given(e, job->given)->failed = true;
 	if (failure) {
 		note_seed(failure, job);
 		return;
@@ -203,6 +230,7 @@ static int end_job(struct work *w, uint32_t slot)
 	struct explore *e = w->e;
 	struct job job = w->jobs[slot];
 	struct run_result result;
+	int failed_to = 0;
 
 	w->runs[slot] = w->jobs[slot].run = NULL;
 	if (run_judge(job.run, &result, w->err) < 0) {
@@ -214,8 +242,8 @@ static int end_job(struct work *w, uint32_t slot)
 	e->events += result.report->events;
 	e->switches += result.report->switches;
 	if (job.given >= 0) {
-		e->given_tried[job.given] = true;
-		e->given_followed[job.given] = result.followed;
+		given(e, job.given)->tried = true;
+		given(e, job.given)->followed = result.followed;
 	}
 	if (!result.followed) {
 		e->not_followed++;
@@ -225,11 +253,13 @@ static int end_job(struct work *w, uint32_t slot)
 		failed(w, &job, &result);
 	else
 		e->passed++;
+	if (job.recorded && result.verdict == RUN_PASSED)
+		failed_to = e->setup->recorded(e->setup->context, run_trace(job.run), w->err);
 	run_free(job.run);
 	e->seconds = now() - w->began;
 	if (e->setup->progress)
 		e->setup->progress(e, e->setup->context);
-	return 0;
+	return failed_to;
 }
 
 static int work(struct work *w)
@@ -240,7 +270,7 @@ static int work(struct work *w)
 	for (;;) {
 		int ended;
 
-		for (uint32_t i = 0; i < setup->jobs && !budget_spent(w); i++)
+		for (uint32_t i = 0; i < setup->jobs && !budget_spent(w) && !must_wait(w); i++)
 			if (!w->runs[i]) {
 				if (start_job(w, i) < 0)
 					return -1;
@@ -269,9 +299,6 @@ struct explore *explore(const struct explore_setup *setup, struct err *err)
 	e->tallies[0].name = "schedules";
 	for (uint32_t i = 0; i < setup->strategy_count; i++)
 		e->tallies[i + 1].name = setup->strategies[i];
-	e->given_tried = mem_zalloc(setup->schedule_count + 1, sizeof *e->given_tried);
-	e->given_followed = mem_zalloc(setup->schedule_count + 1, sizeof *e->given_followed);
-	e->given_failed = mem_zalloc(setup->schedule_count + 1, sizeof *e->given_failed);
 	w.jobs = mem_zalloc(setup->jobs, sizeof *w.jobs);
 	w.runs = mem_zalloc(setup->jobs, sizeof *w.runs);
 	result = work(&w);
@@ -297,8 +324,6 @@ void explore_free(struct explore *e)
 	}
 	free(e->found);
 	free(e->tallies);
-	free(e->given_tried);
-	free(e->given_followed);
-	free(e->given_failed);
+	free(e->given);
 	free(e);
 }

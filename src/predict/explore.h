@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Many runs of one program, in search of those that fail: first through the
- * schedules that are given (predicted ones, say), then under random strategies,
- * until the budget is spent. Failures that look the same are one; its first run
+ * Many runs of one program, in search of those that fail: through schedules that
+ * are given, through schedules that were predicted, and under random
+ * strategies, until the budget is spent. What is given comes first. Then two
+ * predicted schedules and a run of a strategy take turns, since an error may be
+ * one that no violation of atomicity leads to; and the first runs of strategies
+ * are recorded, for more can be predicted from them. Failures that look the same are one; its first run
  * is made into a schedule, as short as can be, that fails again.
  *
  * Every run is decided by its strategy and its seed, which is the first seed
@@ -12,6 +15,7 @@
 #ifndef ATOMSAN_PREDICT_EXPLORE_H
 #define ATOMSAN_PREDICT_EXPLORE_H
 
+#include "predict/queue.h"
 #include "predict/run.h"
 
 struct explore;
@@ -26,9 +30,13 @@ struct explore_setup {
 	double seconds; /* 0: as long as it takes */
 	uint32_t jobs;  /* runs under way at a time */
 	bool stop_at_first;
-	struct schedule **schedules; /* to be tried first */
+	struct schedule **schedules; /* may become more while it goes on */
 	uint32_t schedule_count;
-	uint32_t must_try;      /* so many of them; the others at most with half of the budget */
+	uint32_t must_try;   /* so many of them, the first ones, before anything else */
+	struct queue *queue; /* numbers of the others; NULL: there are none */
+	uint32_t record;     /* so many runs of strategies are recorded, one at a time */
+	/* Called with each trace that was recorded by a run that passed. -1 with err set ends everything. */
+	int (*recorded)(void *context, const char *trace, struct err *err);
 	uint32_t minimise_runs; /* for each failure; 0: its schedule is left as it was */
 	void (*progress)(const struct explore *explore, void *context); /* after every run; NULL */
 	void *context;
@@ -38,6 +46,11 @@ struct explore_setup {
 struct explore_tally {
 	const char *name; /* "schedules", or the strategy */
 	uint64_t runs, failures, not_followed;
+};
+
+/* What became of a schedule. */
+struct explore_given {
+	bool tried, followed, failed;
 };
 
 struct explore_failure {
@@ -59,9 +72,11 @@ struct explore {
 	uint64_t runs, failures, passed, not_followed;
 	uint64_t extra; /* runs beyond the budget, to make schedules shorter */
 	uint64_t events, switches;
+	uint64_t first_failure; /* which run it was, from 1 in the order in which they began; 0: none */
 	double seconds;
-	bool *given_tried, *given_followed, *given_failed; /* by given schedule */
-	struct explore_tally *tallies;                     /* [0] is of the given schedules */
+	struct explore_given *given; /* by schedule; those that were tried, at least */
+	uint32_t given_count;
+	struct explore_tally *tallies; /* [0] is of the given schedules */
 	uint32_t tally_count;
 	struct explore_failure *found;
 	uint32_t found_count;

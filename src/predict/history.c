@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "predict/atomics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,9 @@ uint32_t history_add(struct history *h, struct history_event event)
 		break;
 	case HISTORY_RELEASE:
 	case HISTORY_ACQUIRE:
+	case HISTORY_SET:
+	case HISTORY_TEST:
+	case HISTORY_EXCHANGE:
 		if (event.object >= h->atomic_count)
 			h->atomic_count = event.object + 1;
 		break;
@@ -276,4 +280,5 @@ void history_finish(struct history *h)
 	for (uint32_t u = 1; u < h->unit_count; u++)
 		h->units[u].set = history_set_root(h, h->units[u].set);
 	semaphores_as_locks(h);
+	atomics_as_locks(h);
 }

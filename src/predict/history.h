@@ -44,6 +44,11 @@ enum history_kind {
 	/* atomic and volatile data that belongs to no atomic set: written, read */
 	HISTORY_RELEASE,
 	HISTORY_ACQUIRE,
+	/* atomic data, see atomics.h: stored with release, loaded with acquire to decide where to go on, and
+	 * read and written in one with acquire */
+	HISTORY_SET,
+	HISTORY_TEST,
+	HISTORY_EXCHANGE,
 	HISTORY_KINDS
 };
 

@@ -197,10 +197,36 @@ static void lock(struct load *l, enum history_kind kind, uint64_t address)
 }
 
 /* What belongs to no atomic set may still be how threads talk to each other. */
-static void atomic(struct load *l, uint64_t address, bool write)
+static void atomic(struct load *l, uint64_t address, enum history_kind kind)
 {
-	add(l, write ? HISTORY_RELEASE : HISTORY_ACQUIRE, object(&l->atomics, &l->atomic_count, address), 0,
-	    l->event->site, false);
+	add(l, kind, object(&l->atomics, &l->atomic_count, address), 0, l->event->site, false);
+}
+
+static bool guards(const struct load *l, uint64_t site)
+{
+	struct trace_site found;
+	struct err ignored;
+
+	return site && !trace_site(l->trace, site, &found, &ignored) && found.flags & ATOMSAN_SITE_GUARDS;
+}
+
+static enum history_kind atomic_kind(const struct load *l, const struct trace_event *e)
+{
+	bool acquires =
+		e->flags == ATOMSAN_ACQUIRE || e->flags == ATOMSAN_ACQ_REL || e->flags == ATOMSAN_SEQ_CST;
+	bool releases =
+		e->flags == ATOMSAN_RELEASE || e->flags == ATOMSAN_ACQ_REL || e->flags == ATOMSAN_SEQ_CST;
+
+	switch (e->op) {
+	case TRACE_OP_ATOMIC_LOAD:
+		return acquires && guards(l, e->site) ? HISTORY_TEST : HISTORY_ACQUIRE;
+	case TRACE_OP_ATOMIC_STORE:
+		return releases ? HISTORY_SET : HISTORY_RELEASE;
+	case TRACE_OP_ATOMIC_RMW:
+		return acquires ? HISTORY_EXCHANGE : HISTORY_RELEASE;
+	default:
+		return HISTORY_ACQUIRE;
+	}
 }
 
 static void thread_event(struct load *l, enum history_kind kind)
@@ -287,7 +313,7 @@ static void operation(void *user, const struct trace_event *e, uint64_t time)
 	case TRACE_OP_ATOMIC_FAILED:
 	case TRACE_OP_ATOMIC_STORE:
 	case TRACE_OP_ATOMIC_RMW:
-		atomic(l, at, e->op == TRACE_OP_ATOMIC_STORE || e->op == TRACE_OP_ATOMIC_RMW);
+		atomic(l, at, atomic_kind(l, e));
 		break;
 	case TRACE_OP_ONCE_END:
 	case TRACE_OP_ONCE_SEEN:
@@ -372,7 +398,9 @@ int load_history(struct trace *trace, const struct model_options *options, struc
 		model_event(l.model, &event);
 		if (event.kind == TRACE_ACCESS && event.access != ATOMSAN_OBJECT && !l.told)
 			atomic(&l, event.address,
-			       event.access == ATOMSAN_WRITE || event.access == ATOMSAN_UPDATE);
+			       event.access == ATOMSAN_WRITE || event.access == ATOMSAN_UPDATE
+				       ? HISTORY_RELEASE
+				       : HISTORY_ACQUIRE);
 		if (l.time == UINT32_MAX || history->full) {
 			more = err_set(err, "%s: there are more events than prediction can number",
 				       trace->path);

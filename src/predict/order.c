@@ -2,6 +2,7 @@
 #include "predict/order.h"
 
 #include "base/err.h"
+#include "predict/atomics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,9 @@ struct build {
 	struct tellings *told;   /* by thread: what may have told others something, ascending */
 	uint32_t *writers; /* by variable: the last write, plus one; 0 if it was read by another since */
 	struct map known;  /* block and thread */
+	bool *flags;       /* by atomic data: is one */
+	uint32_t *set;     /* by atomic data: event that stored it last, plus one */
+	struct map tested; /* flag and thread */
 };
 
 static void count_source(struct counted *c, uint32_t thread, uint32_t event)
@@ -361,10 +365,24 @@ static bool lets_others_go(const struct history_event *e)
 	case HISTORY_POST:
 	case HISTORY_ONCE_END:
 	case HISTORY_RELEASE:
+	case HISTORY_SET:
+	case HISTORY_EXCHANGE:
 		return true;
 	default:
 		return false;
 	}
+}
+
+/* A thread's first look at a flag after it was set; the others follow. */
+static void test_flag(struct build *b, const struct history_event *e, uint32_t event)
+{
+	uint64_t key = (uint64_t)e->object << 32 | e->thread;
+	uint32_t set = b->set[e->object];
+
+	if (!set || !b->flags[e->object] || map_get(&b->tested, key))
+		return;
+	map_set(&b->tested, key, 1);
+	edge(b, b->o->history->events[set - 1].thread, set - 1, e->thread, event, ORDER_FLAG);
 }
 
 static void look_at(struct build *b, uint32_t i)
@@ -421,6 +439,12 @@ static void look_at(struct build *b, uint32_t i)
 	case HISTORY_ONCE_END:
 		b->once[e->object] = i + 1;
 		break;
+	case HISTORY_SET:
+		b->set[e->object] = i + 1;
+		break;
+	case HISTORY_TEST:
+		test_flag(b, e, i);
+		break;
 	case HISTORY_ONCE_SEEN:
 		if (b->once[e->object])
 			edge(b, h->events[b->once[e->object] - 1].thread, b->once[e->object] - 1, e->thread,
@@ -446,6 +470,8 @@ void order_build(struct order *o, const struct history *history)
 	b.told = mem_zalloc(history->thread_count + 1ull, sizeof(*b.told));
 	b.writers = mem_zalloc(history->variable_count + 1ull, sizeof(*b.writers));
 	b.ends = mem_zalloc(history->thread_count + 1ull, sizeof(*b.ends));
+	b.flags = atomics_find_flags(history);
+	b.set = mem_zalloc(history->atomic_count + 1ull, sizeof(*b.set));
 	b.alone = mem_zalloc(history->thread_count + 1ull, sizeof(*b.alone));
 	o->alone = mem_zalloc(history->count / 64 + 1ull, sizeof(*o->alone));
 	o->ends = mem_zalloc(history->count / 64 + 1ull, sizeof(*o->ends));
@@ -473,6 +499,7 @@ void order_build(struct order *o, const struct history *history)
 		case HISTORY_WAKE:
 		case HISTORY_ONCE_SEEN:
 		case HISTORY_ALLOC:
+		case HISTORY_TEST:
 			o->same = false;
 			break;
 		default:
@@ -518,6 +545,9 @@ void order_build(struct order *o, const struct history *history)
 	free(b.ends);
 	free(b.alone);
 	free(b.once);
+	free(b.flags);
+	free(b.set);
+	map_release(&b.tested);
 	map_release(&b.created);
 	map_release(&b.waits);
 }

@@ -19,6 +19,8 @@
  *               that lets others go on (an unlock, a post, ...). The first of
  *               these comes first, and with it what was done to the block
  *               before: filling it in, as a rule.
+ *   flags       Who went on because an atomic flag was set comes after who set it
+ *               (atomics.h).
  *
  * Also kept: how many tokens of each semaphore a thread has taken, which rules
  * out points that more threads would have to be at than there are tokens.
@@ -39,6 +41,7 @@
 	X(CONDITION, "conditions")                       \
 	X(ONCE, "once-only initialisation")              \
 	X(MEMORY, "memory that others did not know yet") \
+	X(FLAG, "flags that were not set yet")           \
 	X(TOKENS, "semaphores without tokens left")      \
 	X(LOCKS, "locks together with the order")        \
 	X(SCHEDULE, "threads that others wait for")

@@ -50,6 +50,7 @@ struct predict_options {
 struct predict_counts {
 	uint64_t impossible[ORDER_REASON_COUNT]; /* dropped, by reason */
 	uint64_t skipped;                        /* combinations that were not looked at, for lack of time */
+	uint64_t alike;                          /* of a class of which enough was looked at */
 	uint64_t by_kind[PREDICT_KINDS];
 	uint64_t seen, inside;
 };

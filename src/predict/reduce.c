@@ -61,6 +61,9 @@ static uint32_t object_of(const struct objects *o, const struct history_event *e
 		return o->thread + e->thread;
 	case HISTORY_RELEASE:
 	case HISTORY_ACQUIRE:
+	case HISTORY_SET:
+	case HISTORY_TEST:
+	case HISTORY_EXCHANGE:
 		return o->atomic + e->object;
 	default:
 		return HISTORY_NONE;

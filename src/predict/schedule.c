@@ -54,6 +54,7 @@ void schedule_free(struct schedule *s)
 	free(s->build_id);
 	free(s->strategy);
 	free(s->verdict);
+	free(s->first);
 	free(s);
 }
 
@@ -77,6 +78,7 @@ struct schedule *schedule_copy(const struct schedule *from)
 	s->verdict = text_or_null(from->verdict);
 	s->every = from->every;
 	s->end = from->end;
+	s->first = text_or_null(from->first);
 	for (uint32_t i = 0; i < from->step_count; i++)
 		schedule_add(s, from->steps[i].thread, from->steps[i].events, from->steps[i].note);
 	return s;
@@ -236,7 +238,10 @@ void schedule_print(const struct schedule *s, FILE *file)
 			fputc('\n', file);
 		}
 	}
-	fprintf(file, "then %s\n", s->end == SCHEDULE_FREE ? "free" : "serial");
+	fprintf(file, "then %s", s->end == SCHEDULE_FREE ? "free" : "serial");
+	if (s->first && s->end == SCHEDULE_SERIAL)
+		fprintf(file, " %s", s->first);
+	fputc('\n', file);
 }
 
 int schedule_put(const struct schedule *s, const char *path, struct err *err)

@@ -46,6 +46,7 @@ struct schedule {
 	char *verdict;  /* what came of it, for people; NULL */
 	bool every;     /* every access is an event, not only the first of its kind in a stretch */
 	enum schedule_end end;
+	char *first; /* SCHEDULE_SERIAL: this thread goes on whenever it can; NULL: whoever runs */
 	struct schedule_step *steps;
 	uint32_t step_count;
 	uint32_t step_room;

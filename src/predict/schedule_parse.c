@@ -121,6 +121,20 @@ static int parse_text(struct parser *p, char **field, char *rest)
 	return 0;
 }
 
+static int parse_end(struct parser *p, char *rest)
+{
+	char *first = !strncmp(rest, "serial ", 7) ? rest + 7 : NULL;
+
+	if (p->ended || (!first && strcmp(rest, "serial") && strcmp(rest, "free")))
+		return wrong(p, "it ends once, and either 'serial', 'serial THREAD' or 'free'");
+	if (first && !is_thread_name(first))
+		return wrong(p, "that is no thread's name; they look like T0, T1 and T1.2");
+	p->ended = true;
+	p->s->end = *rest == 'f' ? SCHEDULE_FREE : SCHEDULE_SERIAL;
+	p->s->first = first ? mem_text(first) : NULL;
+	return 0;
+}
+
 static int parse_line(struct parser *p, char *line)
 {
 	char *rest = strchr(line, ' ');
@@ -166,13 +180,8 @@ static int parse_line(struct parser *p, char *line)
 		p->s->every = *rest == 'e';
 		return 0;
 	}
-	if (!strcmp(line, "then")) {
-		if (p->ended || (strcmp(rest, "serial") && strcmp(rest, "free")))
-			return wrong(p, "it ends once, and either 'serial' or 'free'");
-		p->ended = true;
-		p->s->end = *rest == 'f' ? SCHEDULE_FREE : SCHEDULE_SERIAL;
-		return 0;
-	}
+	if (!strcmp(line, "then"))
+		return parse_end(p, rest);
 	return wrong(p, "a schedule has no such line");
 }
 

@@ -157,6 +157,23 @@ static struct sched_thread *in_turn(const struct sched_thread *me, const uint32_
 	return sched_thread(list[0]);
 }
 
+/* As in_turn; but where the schedule names somebody, that one whenever it can, and the others point by point.
+ */
+static struct sched_thread *serial(const struct sched_thread *me, const uint32_t *list, uint32_t n)
+{
+	const struct sched_thread *first = sched_plan_first();
+	bool waits = first && first->status != SCHED_GONE;
+	struct sched_thread *chosen = in_turn(me, list, n);
+
+	for (uint32_t i = 0; waits && i < n; i++)
+		if (list[i] == first->index) {
+			chosen = sched_thread(list[i]);
+			waits = false;
+		}
+	chosen->until = waits ? 0 : chosen->events + LONG_TURN;
+	return chosen;
+}
+
 static struct sched_thread *pct(struct sched_thread *me, const uint32_t *list, uint32_t n)
 {
 	pick.steps++;
@@ -220,9 +237,11 @@ struct sched_thread *sched_pick(struct sched_thread *me)
 		break;
 	case SCHED_OFF:
 	case SCHED_FOLLOW:
-	case SCHED_SERIAL:
 		chosen = in_turn(me, list, n);
 		chosen->until = chosen->events + LONG_TURN;
+		break;
+	case SCHED_SERIAL:
+		chosen = serial(me, list, n);
 		break;
 	}
 	return chosen;

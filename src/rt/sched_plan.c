@@ -107,6 +107,8 @@ static void read_line(const char *at, const char *end)
 		step->events = number(&at, end);
 	} else if (word(&at, end, "then")) {
 		sched.frees = word(&at, end, "free");
+		if (word(&at, end, "serial") && at < end)
+			sched_plan.first = name(&at, end);
 	} else if (word(&at, end, "events")) {
 		sched.counts_all = !word(&at, end, "first");
 	} else if (word(&at, end, "skip")) {
@@ -235,6 +237,13 @@ bool sched_plan_site(uint64_t site)
 {
 	return !sched_plan.has_sites || site / 64 >= sched_plan.site_limit ||
 	       !(sched_plan.sites[site / 64] >> site % 64 & 1);
+}
+
+struct sched_thread *sched_plan_first(void)
+{
+	uint32_t thread = sched_plan.first ? sched_plan.names[sched_plan.first].thread : 0;
+
+	return thread ? sched_thread(thread - 1) : NULL;
 }
 
 uint64_t sched_plan_steps(void)

@@ -28,6 +28,7 @@ extern struct sched_plan {
 	uint64_t *sites; /* a bit for each that strategies need not look at */
 	uint64_t site_limit;
 	uint64_t total;
+	uint32_t first; /* name of who goes on whenever it can, after the last step; 0: nobody */
 	bool has_sites;
 	bool over;
 } sched_plan;

@@ -301,6 +301,8 @@ void sched_plan_lost(void);
 bool sched_plan_site(uint64_t number); /* is it a site that strategies look at? */
 uint64_t sched_plan_weight(const struct sched_thread *t);
 uint64_t sched_plan_steps(void);
+/* Who goes on whenever it can when the schedule has come to its end; NULL: nobody in particular. */
+struct sched_thread *sched_plan_first(void);
 
 /* sched_pick.c */
 struct sched_thread *sched_pick(struct sched_thread *me);

@@ -102,6 +102,70 @@ static void reasons(void **state)
 	ordered_by(HISTORY_WAIT, HISTORY_SIGNAL, HISTORY_WAKE, ORDER_CONDITION);
 	ordered_by(HISTORY_WAIT, HISTORY_BROADCAST, HISTORY_WAKE, ORDER_CONDITION);
 	ordered_by(HISTORY_KINDS, HISTORY_ONCE_END, HISTORY_ONCE_SEEN, ORDER_ONCE);
+	ordered_by(HISTORY_TEST, HISTORY_SET, HISTORY_TEST, ORDER_FLAG);
+}
+
+/* Atomic data that is stored more than once, or not with release, or loaded by who does not care, is no flag.
+ */
+static void no_flag(void **state)
+{
+	static const enum history_kind stores[] = {HISTORY_SET, HISTORY_RELEASE, HISTORY_EXCHANGE,
+						   HISTORY_KINDS};
+
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned k = 0; k < 2; k++) {
+			struct run r;
+
+			begin(&r);
+			uint32_t x = history_variable(&r.h), u = unit(&r, 0);
+
+			access_at(&r, 0, u, 'W', x, 1);
+			access_at(&r, 0, u, 'W', x, 2);
+			event(&r, 0, HISTORY_SET, 0);
+			if (stores[i] != HISTORY_KINDS)
+				event(&r, 2, stores[i], 0);
+			event(&r, 1, k ? HISTORY_TEST : HISTORY_ACQUIRE, 0);
+			access_at(&r, 1, 0, 'R', x, 3);
+			end(&r);
+			assert_int_equal(r.p.count, !(k && stores[i] == HISTORY_KINDS));
+			release(&r);
+		}
+}
+
+/* Two units with x between an exchange and a store of atomic data: a lock, if it is used as one. */
+static void atomic_as_lock(void **state)
+{
+	enum use { LOCK, ATTEMPTS, MADE, COUNTER, TWICE, ANOTHER, RELAXED, USES };
+
+	for (enum use use = LOCK; use < USES; use++) {
+		struct run r;
+		bool is_lock = use <= MADE;
+
+		begin(&r);
+		uint32_t x = history_variable(&r.h);
+
+		if (use == MADE)
+			event(&r, 2, HISTORY_SET, 0);
+		for (uint32_t t = 0; t < 2; t++) {
+			uint32_t u = unit(&r, t);
+
+			event(&r, t, HISTORY_EXCHANGE, 0);
+			if (use == TWICE)
+				event(&r, t, HISTORY_EXCHANGE, 0);
+			if (use == ATTEMPTS)
+				event(&r, 1 - t, HISTORY_EXCHANGE, 0);
+			access_at(&r, t, u, 'R', x, 1);
+			access_at(&r, t, u, 'W', x, 2);
+			if (use == ANOTHER)
+				event(&r, 2, HISTORY_SET, 0);
+			if (use != COUNTER)
+				event(&r, t, use == RELAXED ? HISTORY_RELEASE : HISTORY_SET, 0);
+		}
+		end(&r);
+		assert_int_equal(r.h.lock_count, 1);
+		assert_int_equal(r.p.count, is_lock ? 0 : 2);
+		release(&r);
+	}
 }
 
 /* With a second thread that posts, nobody's post is needed. */
@@ -264,6 +328,43 @@ static void created_under_a_lock(void **state)
 	release(&r);
 }
 
+/*
+ * Many threads go over the elements of an array: what is predicted grows with
+ * the run and not with the number of pairs, of every thread there is
+ * something, and what is left out is counted.
+ */
+static void many_alike(void **state)
+{
+	enum { THREADS = 90, VARIABLES = 60 };
+	bool disturbed[THREADS + 1] = {false}, disturbs[THREADS + 1] = {false};
+	uint32_t variables[VARIABLES], with = 0;
+	struct run r;
+
+	begin(&r);
+	for (uint32_t v = 0; v < VARIABLES; v++)
+		variables[v] = history_variable(&r.h);
+	for (uint32_t t = 1; t <= THREADS; t++)
+		event(&r, 0, HISTORY_CREATE, t);
+	for (uint32_t t = 1; t <= THREADS; t++)
+		for (uint32_t v = 0; v < VARIABLES; v++) {
+			uint32_t u = unit(&r, t);
+
+			access_at(&r, t, u, 'R', variables[v], 1);
+			access_at(&r, t, u, 'W', variables[v], 2);
+		}
+	end(&r);
+	assert_int_equal(r.p.count + r.p.counts.alike, THREADS * (THREADS - 1) * VARIABLES);
+	assert_true(r.p.count <= r.h.count);
+	for (uint32_t i = 0; i < r.p.count; i++) {
+		disturbed[r.p.predictions[i].goal.threads[0]] = true;
+		disturbs[r.p.predictions[i].goal.threads[1]] = true;
+	}
+	for (uint32_t t = 1; t <= THREADS; t++)
+		with += disturbed[t] && disturbs[t];
+	assert_int_equal(with, THREADS);
+	release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,9 +372,12 @@ int main(void)
 		cmocka_unit_test(two_posters),
 		cmocka_unit_test(memory),
 		cmocka_unit_test(semaphore_as_lock),
+		cmocka_unit_test(no_flag),
+		cmocka_unit_test(atomic_as_lock),
 		cmocka_unit_test(tokens),
 		cmocka_unit_test(few_switches),
 		cmocka_unit_test(created_under_a_lock),
+		cmocka_unit_test(many_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,7 @@ static void round_trip(void **state)
 		s->seed = helper_random(&random) >> helper_random(&random) % 64;
 		s->every = helper_random(&random) % 2;
 		s->end = helper_random(&random) % 2 ? SCHEDULE_FREE : SCHEDULE_SERIAL;
+		s->first = s->end == SCHEDULE_SERIAL && helper_random(&random) % 2 ? mem_text("T1.2") : NULL;
 		for (uint64_t i = 0, n = helper_random(&random) % 5; i < n; i++) {
 			char name[32];
 
@@ -68,6 +69,9 @@ static void round_trip(void **state)
 		assert_string_equal(read->program, texts[1]);
 		assert_string_equal(read->environment[0], variable);
 		assert_int_equal(read->step_count, s->step_count);
+		assert_int_equal(!read->first, !s->first);
+		if (s->first)
+			assert_string_equal(read->first, s->first);
 		for (uint32_t i = 0; i < s->step_count; i++) {
 			assert_string_equal(read->steps[i].thread, s->steps[i].thread);
 			assert_int_equal(read->steps[i].events, s->steps[i].events);
@@ -106,6 +110,9 @@ static void refused(void **state)
 		 "number of events"},
 		{"atomsan schedule 1\nevents every\nthen free\nrun T1 2\n", "behind 'then'"},
 		{"atomsan schedule 1\nevents every\nthen never\n", "line 3"},
+		{"atomsan schedule 1\nevents every\nthen free T1\n", "line 3"},
+		{"atomsan schedule 1\nevents every\nthen serial \n", "thread's name"},
+		{"atomsan schedule 1\nevents every\nthen serial somebody\n", "thread's name"},
 		{"atomsan schedule 1\nprogram %4\nevents every\nthen free\n", "hexadecimal"},
 		{"atomsan schedule 1\nprogram %00\nevents every\nthen free\n", "hexadecimal"},
 		{"atomsan schedule 1\nprogram a\nprogram b\nevents every\nthen free\n", "second time"},

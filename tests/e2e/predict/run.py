@@ -19,6 +19,7 @@ CASES = {
     "ring": ({"cycle"}, True),
     "update": ({"RWW"}, True),
     "handover": (set(), False),
+    "global": ({"RWW"}, True),
 }
 
 
@@ -66,6 +67,17 @@ def program(atomsan, source, name, work):
         assert len(finding["units"]) >= 2 and len(finding["accesses"]) >= 3, finding
 
 
+def spelling(atomsan, source, work):
+    """However a file is spelled on the command line, its variables and its functions are of one file."""
+    (work / "folder").mkdir()
+    (work / "folder" / "global.c").write_text((source / "global.c").read_text())
+    for name in ("folder/global.c", "./folder/global.c", "folder//global.c", "./folder/.//./global.c",
+                 work / "folder" / "global.c", f"{work}/./folder//global.c"):
+        run([atomsan, "cc", "-g", "-O1", "-pthread", name, "-o", work / "global"], 0)
+        document, _ = predict(atomsan, "global", work)
+        assert {finding["pattern"] for finding in document["findings"]} >= {"RWW"}, f"{name}: {document}"
+
+
 def refuses(atomsan, source, work):
     """What is wrong with the command line or the files is one sentence and status 1."""
     def refused(*words):
@@ -102,8 +114,8 @@ def main():
     os.environ.pop("ATOMSAN_OPTIONS", None)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        if name == "refuses":
-            refuses(atomsan, source, pathlib.Path(work))
+        if name in ("refuses", "spelling"):
+            globals()[name](atomsan, source, pathlib.Path(work))
         else:
             program(atomsan, source, name, pathlib.Path(work))
 

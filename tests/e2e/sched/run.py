@@ -183,6 +183,25 @@ def test_free():
     expect(result["runs"][0]["verdict"] == "deadlock", result)
 
 
+def test_then():
+    """'then serial THREAD' lets that thread go on whenever it can, and the others only while it waits."""
+    program = build("lost.c")
+
+    def verdict(*steps, end):
+        result = replay(schedule("then.schedule", *steps, end=end), program, "--times=2")
+        expect(result["runs"][0]["verdict"] == result["runs"][1]["verdict"], result)
+        return result["runs"][0]["verdict"]
+
+    # T1 has read: it goes on, or it is overtaken.
+    expect(verdict("T0 2", "T1 3", end="serial T1") == "passed")
+    expect(verdict("T0 2", "T1 3", end="serial T2") == "wrong exit status")
+    # T2 needs the lock that T1 has: T1 runs until it gives it up, and no further.
+    expect(verdict("T0 2", "T1 1", end="serial") == "passed")
+    expect(verdict("T0 2", "T1 1", end="serial T2") == "wrong exit status")
+    # Nobody of that name is ever there.
+    expect(verdict("T0 2", "T1 1", end="serial T9") == "passed")
+
+
 def test_verdicts():
     """What a run is judged by."""
     program = build("torn.c")

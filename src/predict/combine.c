@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Gaps and singles of different threads, put together (PENELOPE, section 4.1).
+ *
+ * What many threads do to many variables at the same places and with the same
+ * locks is one class, and its members differ in nothing but numbers. Their
+ * pairs can be more than the run has events: n threads that each go over an array
+ * of n elements make n * n * n of them. So of each two classes enough are looked
+ * at to have something of all threads and many variables, and the rest
+ * is counted. That keeps the whole linear in the length of the run.
+ */
+#include "predict/witness.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+
+#define TRIES_PER_PAIR 4096 /* combinations of witnesses of one pair of groups */
+#define SOLVED_PER_PAIR 8   /* of which so many may turn out to be impossible */
+#define FOUND_PER_VARIABLE 1000
+#define FOUND_PER_CLASS 4000
+#define PAIRS_PER_CLASS 40000
+
+/* The contexts at the points of a gap are the same for the whole group. */
+static bool locks_allow(struct predict *p, const struct group *g, struct gap gap, uint32_t context)
+{
+	const struct lockset_position *positions = p->locks.positions;
+	uint32_t at = lockset_at(&p->locks, gap.low);
+
+	for (unsigned i = 0; i < WITNESS_CHAIN && at && (!i || positions[at].event < gap.e2);
+	     i++, at = positions[at].next)
+		if (lockset_compatible(&p->locks, positions[at].context, context))
+			return true;
+	return false;
+}
+
+/* Can f come at some point of the gap? Then `limit` is how far the gap's thread has come. */
+static bool find_point(struct predict *p, const struct vclock *clock, const struct group *g, struct gap gap,
+		       uint32_t thread, uint32_t f, uint32_t *limit)
+{
+	struct locksets *l = &p->locks;
+	uint32_t context = l->positions[lockset_at(l, f)].context;
+	uint32_t need = vclock_needs(clock, thread, f + 1, g->thread);
+	uint32_t at = need > gap.low + 1 ? need : gap.low + 1;
+	uint32_t position;
+
+	if (at > gap.e2)
+		return false;
+	position = need > gap.low + 1 ? lockset_position(l, g->thread, at) : lockset_at(l, gap.low);
+	for (unsigned i = 0; i < WITNESS_CHAIN; i++) {
+		if (vclock_needs(clock, g->thread, at, thread) > f)
+			return false;
+		if (lockset_compatible(l, l->positions[position].context, context)) {
+			*limit = at;
+			return true;
+		}
+		position = l->positions[position].next;
+		if (!position || l->positions[position].event >= gap.e2)
+			return false;
+		at = l->positions[position].event + 1;
+	}
+	return false;
+}
+
+/* Index of the first single at or after the limit. */
+static uint32_t first_single(const struct group *s, const uint32_t *singles, uint32_t limit)
+{
+	uint32_t low = 0, high = s->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (singles[middle] < limit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct match {
+	struct gap gap;
+	uint32_t f, limit;
+};
+
+static struct weave_goal goal_of(const struct group *g, const struct group *s, const struct match *m)
+{
+	return (struct weave_goal){.count = 2,
+				   .threads = {g->thread, s->thread},
+				   .anchors = {m->limit, m->f},
+				   .targets = {m->limit, m->f + 1},
+				   .edges = {{0, m->gap.e1, 1, m->f}},
+				   .edge_count = 1};
+}
+
+/*
+ * A gap and a single of two groups that can meet. With `solve` everything is
+ * asked; without, only what the paper asks, to tell what is impossible for
+ * other reasons from what is no cut-point at all.
+ */
+static bool find_match(struct predict *p, const struct group *g, const struct group *s, bool solve,
+		       struct match *m, enum order_reason *reason, bool *refused)
+{
+	const struct vclock *clock = solve ? order_whole(&p->order) : &p->order.basic;
+	const struct gap *gaps = g->count == 1 ? &g->gap : g->gaps;
+	const uint32_t *singles = s->count == 1 ? &s->single : s->singles;
+	unsigned tries = 0, solved = 0;
+
+	if (!locks_allow(p, g, gaps[0], s->context))
+		return false;
+	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t k =
+			first_single(s, singles, vclock_needs(clock, g->thread, gaps[i].low + 1, s->thread));
+
+		for (;
+		     k < s->count && vclock_needs(clock, s->thread, singles[k] + 1, g->thread) <= gaps[i].e2;
+		     k++) {
+			if (++tries > TRIES_PER_PAIR || !p->work) {
+				p->counts.skipped++;
+				return false;
+			}
+			p->work--;
+			*m = (struct match){gaps[i], singles[k], 0};
+			if (!find_point(p, clock, g, gaps[i], s->thread, singles[k], &m->limit))
+				continue;
+			if (!solve)
+				return true;
+			struct weave_goal goal = goal_of(g, s, m);
+
+			if (predict_feasible(p, &goal, reason))
+				return true;
+			*refused = true;
+			if (++solved == SOLVED_PER_PAIR)
+				return false;
+		}
+	}
+	return false;
+}
+
+static enum order_reason reason_of(const struct predict *p, const struct group *g, const struct group *s,
+				   const struct match *m)
+{
+	if (order_needs(&p->order, s->thread, m->f + 1, g->thread) > m->gap.e2)
+		return order_explain(&p->order, s->thread, m->f + 1, g->thread, m->gap.e2 + 1);
+	if (order_needs(&p->order, g->thread, m->limit, s->thread) > m->f)
+		return order_explain(&p->order, g->thread, m->limit, s->thread, m->f + 1);
+	return ORDER_LOCKS;
+}
+
+static bool combine(struct predict *p, const struct group *g, const struct group *s, const struct map *seen)
+{
+	enum order_reason reason = ORDER_LOCKS;
+	bool refused = false;
+	struct match m;
+
+	if (find_match(p, g, s, true, &m, &reason, &refused)) {
+		const struct history_event *events = p->history->events;
+		uint64_t key = predict_mix(witness_key(p->history, g->variable, m.gap.e1, m.f, m.gap.e2),
+					   s->context);
+
+		key = predict_mix(key, witness_chain(&p->locks, m.gap.low, m.gap.e2));
+		struct prediction *new = predict_add(p, key);
+
+		if (!new)
+			return true;
+		new->kind = PREDICT_SINGLE;
+		new->access_count = 3;
+		new->accesses[0] = m.gap.e1;
+		new->accesses[1] = m.f;
+		new->accesses[2] = m.gap.e2;
+		for (unsigned i = 0; i < 3; i++) {
+			new->variables[i] = g->variable;
+			new->places = predict_mix(new->places, (uint64_t)events[new->accesses[i]].site << 8 |
+								       events[new->accesses[i]].kind);
+		}
+		new->goal = goal_of(g, s, &m);
+		new->inside = g->inside;
+		new->seen = map_get(seen, witness_key(p->history, g->variable, m.gap.e1, m.f, m.gap.e2));
+		return true;
+	} else if (refused) {
+		p->counts.impossible[reason]++;
+	} else if (!p->order.same && find_match(p, g, s, false, &m, &reason, &refused)) {
+		p->counts.impossible[reason_of(p, g, s, &m)]++;
+	}
+	return false;
+}
+
+/* What two classes have given so far. */
+struct tally {
+	uint32_t pairs, found;
+};
+
+struct tallies {
+	struct map index;
+	struct tally *all; /* [0] is unused */
+	uint32_t count, room;
+};
+
+static struct tally *tally_of(struct tallies *t, const struct group *g, const struct group *s)
+{
+	uint64_t key = (uint64_t)g->class << 32 | s->class;
+	uint32_t index = map_get(&t->index, key);
+
+	if (index)
+		return &t->all[index];
+	if (t->count + 1 >= t->room) {
+		t->room = t->room ? t->room * 2 : 64;
+		t->all = mem_resize(t->all, t->room, sizeof(*t->all));
+	}
+	t->all[++t->count] = (struct tally){0, 0};
+	map_set(&t->index, key, t->count);
+	return &t->all[t->count];
+}
+
+/* The groups of a variable, those of one class side by side. */
+struct row {
+	const struct group **groups;
+	uint32_t count, room;
+};
+
+static int by_class(const void *a, const void *b)
+{
+	const struct group *x = *(const struct group *const *)a, *y = *(const struct group *const *)b;
+
+	if (x->class != y->class)
+		return (x->class > y->class) - (x->class < y->class);
+	return (x < y) - (x > y);
+}
+
+static void fill(struct row *row, const struct groups *groups, uint32_t variable)
+{
+	row->count = 0;
+	for (uint32_t g = groups->heads[variable]; g; g = groups->all[g].next) {
+		if (row->count == row->room) {
+			row->room = row->room ? row->room * 2 : 16;
+			row->groups = mem_resize(row->groups, row->room, sizeof(*row->groups));
+		}
+		row->groups[row->count++] = &groups->all[g];
+	}
+	qsort(row->groups, row->count, sizeof(*row->groups), by_class);
+}
+
+static uint32_t end_of_class(const struct row *row, uint32_t at)
+{
+	uint32_t end = at + 1;
+
+	while (end < row->count && row->groups[end]->class == row->groups[at]->class)
+		end++;
+	return end;
+}
+
+/* n gaps of one class and m singles of another, all of one variable. */
+static void combine_classes(struct predict *p, const struct group **g, uint32_t n, const struct group **s,
+			    uint32_t m, struct tally *t, const struct map *seen)
+{
+	uint32_t found = 0;
+
+	/* Diagonal by diagonal, so that every thread comes early on both sides. */
+	for (uint32_t shift = 0; shift < m; shift++)
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t k = (uint32_t)((i + (uint64_t)shift) % m);
+
+			if (g[i]->thread == s[k]->thread)
+				continue;
+			if (found == FOUND_PER_VARIABLE || t->found == FOUND_PER_CLASS ||
+			    t->pairs == PAIRS_PER_CLASS) {
+				p->counts.alike += (uint64_t)n * (m - shift) - i;
+				return;
+			}
+			t->pairs++;
+			if (combine(p, g[i], s[k], seen)) {
+				t->found++;
+				found++;
+			}
+		}
+}
+
+void combine_all(struct predict *p, const struct groups *gaps, const struct groups *singles,
+		 const struct map *seen)
+{
+	struct tallies tallies = {0};
+	struct row g = {0}, s = {0};
+
+	for (uint32_t v = 0; v < p->history->variable_count; v++) {
+		if (!gaps->heads[v])
+			continue;
+		fill(&g, gaps, v);
+		fill(&s, singles, v);
+		for (uint32_t i = 0, i_end; i < g.count; i = i_end) {
+			i_end = end_of_class(&g, i);
+			for (uint32_t k = 0, k_end; k < s.count; k = k_end) {
+				k_end = end_of_class(&s, k);
+				if (witness_is_pattern(g.groups[i]->kind1, s.groups[k]->kind1,
+						       g.groups[i]->kind2))
+					combine_classes(p, g.groups + i, i_end - i, s.groups + k, k_end - k,
+							tally_of(&tallies, g.groups[i], s.groups[k]), seen);
+			}
+		}
+	}
+	free(g.groups);
+	free(s.groups);
+	free(tallies.all);
+	map_release(&tallies.index);
+}

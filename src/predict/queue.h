@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Schedules that wait to be tried. They come in batches, one for each recorded
+ * run that they were predicted from, each in the order of its ranking (rank.h),
+ * and belong to groups, which are the same for all batches: findings.
+ *
+ * The next one is of the group that was tried least, since what passed a few
+ * times in vain is the less likely to fail; and in the group of the batch that was
+ * tried least, since another run makes other things possible.
+ */
+#ifndef ATOMSAN_PREDICT_QUEUE_H
+#define ATOMSAN_PREDICT_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of one group and one batch. */
+struct queue_list {
+	uint32_t group;
+	uint32_t *items;
+	uint32_t count, room, taken;
+};
+
+struct queue {
+	struct queue_list *lists; /* batch after batch, in each as groups come up */
+	uint32_t list_count, list_room;
+	uint32_t batch;  /* where the lists of the last batch begin */
+	uint32_t *tried; /* by group */
+	uint32_t group_count;
+	uint32_t left;
+};
+
+/* What is added from here on is another batch. */
+void queue_begin(struct queue *q);
+void queue_add(struct queue *q, uint32_t group, uint32_t item);
+/* Takes one out. False: there is none. */
+bool queue_take(struct queue *q, uint32_t *item);
+void queue_release(struct queue *q);
+
+#endif
