@@ -101,23 +101,27 @@ bool access_node_shared(const struct lint *lint, uint32_t node)
 
 /* ---- names ---- */
 
-/* An object of the node that tells what it is. */
-static const struct object *telling_object(struct lint *lint, uint32_t node, const char *name)
+/* An object of the node that tells what it is; not sure if there are others, and none has the name. */
+static const struct object *telling_object(struct lint *lint, uint32_t node, const char *name, bool *sure)
 {
 	const struct program *p = &lint->program;
 	const struct object *found = NULL;
-	uint32_t cookie;
+	uint32_t cookie, count = 0;
 
 	for (uint32_t o = shape_first(lint->pt.shape, node, &cookie); o;
 	     o = shape_next(lint->pt.shape, &cookie)) {
 		const struct object *object = &lint->pt.objects.at[o];
 
-		if (object->kind == OBJECT_GLOBAL &&
-		    (!*name || !strcmp(program_text(p, p->globals[object->index].name), name)))
+		if (object->kind == OBJECT_GLOBAL && *name &&
+		    !strcmp(program_text(p, p->globals[object->index].name), name)) {
+			*sure = true;
 			return object;
-		if (!found || object->kind == OBJECT_GLOBAL)
+		}
+		count++;
+		if (!found || (object->kind == OBJECT_GLOBAL && found->kind != OBJECT_GLOBAL))
 			found = object;
 	}
+	*sure = count == 1;
 	return found;
 }
 
@@ -148,6 +152,7 @@ static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struc
 	const char *type = program_text(p, n->type), *member = program_text(p, n->member);
 	const char *base = n->base_kind == ATOMSAN_BASE_GLOBAL ? program_text(p, n->base) : "";
 	const struct object *object;
+	bool sure;
 
 	*whole = false;
 	if (*type) {
@@ -158,9 +163,10 @@ static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struc
 		v->name = *member ? lint_text(lint, mem_textf("%s.%s", type, member)) : type;
 		return true;
 	}
-	object = telling_object(lint, node, base);
+	object = telling_object(lint, node, base, &sure);
 	if (!object)
 		return false;
+	v->vague = !sure;
 	switch ((enum object_kind)object->kind) {
 	case OBJECT_GLOBAL: {
 		const struct program_global *g = &p->globals[object->index];

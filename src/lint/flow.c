@@ -37,6 +37,17 @@ bool flow_same_regions(const struct lint *lint, uint32_t a, uint32_t b)
 	return false;
 }
 
+bool flow_same_or_callers(const struct lint *lint, uint32_t a, uint32_t b)
+{
+	uint32_t always = lint->contexts.always[program_function_of(&lint->program, a)];
+
+	if (flow_same_regions(lint, a, b))
+		return true;
+	/* Nothing was taken or given up since the call, or the same before both. */
+	return lint->regions.state[a] == lint->regions.state[b] && always != UINT32_MAX &&
+	       lint->contexts.locksets.at[always].count;
+}
+
 /* ---- symbols ---- */
 
 static bool counts(const struct lint *lint, const struct access *a)

@@ -76,5 +76,7 @@ void flow_release(struct lint *lint);
 uint32_t flow_region(const struct lint *lint, uint32_t inst);
 /* May two instructions of a function lie in the same region? */
 bool flow_same_regions(const struct lint *lint, uint32_t a, uint32_t b);
+/* The same, also if the region is one that all callers of the function are in. */
+bool flow_same_or_callers(const struct lint *lint, uint32_t a, uint32_t b);
 
 #endif

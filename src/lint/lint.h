@@ -126,6 +126,8 @@ struct variable {
 	bool shared;        /* several threads may reach it, and one of them writes while others run */
 	bool in_shared_set; /* some variable of its set is shared */
 	bool atomic;        /* accessed by atomic operations */
+	bool vague;         /* one of several objects, and the source does not say which: a name for what may
+			       be different things */
 	struct vec_u32 reads, writes; /* accesses */
 };
 

@@ -182,3 +182,34 @@ bool pair_reaches(const struct lint *lint, uint32_t a, uint32_t b)
 	free(seen);
 	return found;
 }
+
+/* Whether the lock is held where the region begins, by the region itself or around it. */
+static bool held_at(const struct lint *lint, uint32_t region, uint32_t lock)
+{
+	const struct region *r = &lint->regions.regions.at[region];
+	uint32_t always = lint->contexts.always[r->function];
+	const struct lock_state *s = region_state(lint, r->inst);
+
+	if (r->lock == lock)
+		return true;
+	for (uint32_t i = 0; i < s->held_count; i++)
+		if (s->held[i].lock == lock)
+			return true;
+	for (uint32_t i = 0; always != UINT32_MAX && i < lint->contexts.locksets.at[always].count; i++)
+		if (lint->contexts.locksets.at[always].locks[i] == lock && !given_up(s, lock))
+			return true;
+	return false;
+}
+
+bool pair_same_lock(const struct lint *lint, uint32_t first, uint32_t second)
+{
+	const struct regions *r = &lint->regions;
+	uint32_t a = r->regions.at[first].lock, b = r->regions.at[second].lock;
+
+	/* A caller's, which is not known; and atomic operations are no lock that others could take. */
+	if (!first || !second || (!a && !b))
+		return true;
+	if (!a || !b)
+		return false;
+	return held_at(lint, first, b) || held_at(lint, second, a);
+}

@@ -16,4 +16,8 @@ bool pair_is_root(const struct lint *lint, uint32_t function);
 /* Can control get from one instruction to another of the same function? */
 bool pair_reaches(const struct lint *lint, uint32_t a, uint32_t b);
 
+/* Do two regions have a lock in common, or is it not known which they have? What is under different locks was
+ * not meant to be one. */
+bool pair_same_lock(const struct lint *lint, uint32_t first_region, uint32_t second_region);
+
 #endif

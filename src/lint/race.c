@@ -168,7 +168,7 @@ static bool same_set(const struct lint *lint, uint32_t x, uint32_t y)
 {
 	const struct variable *a = &lint->accesses.variables.at[x], *b = &lint->accesses.variables.at[y];
 
-	return !strcmp(a->set, b->set);
+	return !a->vague && !b->vague && !strcmp(a->set, b->set);
 }
 
 /* ---- reads ---- */
@@ -206,6 +206,8 @@ static void judge_reads(struct race *race)
 			v.confidence -= 0.25;
 		if (pair_is_root(lint, v.function) && !j->data)
 			v.confidence -= 0.1;
+		if (!pair_same_lock(lint, v.first_region, v.second_region))
+			v.confidence -= 0.25;
 		/* On another way it does read both. */
 		if (any_reads(lint, v.first_region, y) || any_reads(lint, v.second_region, x))
 			v.confidence -= 0.15;
@@ -270,6 +272,8 @@ static double weigh_writes(const struct lint *lint, const struct verdict *v, uin
 	if (!cfg_postdominates(&lint->cfgs[v->function], lint_block(lint, v->second_via),
 			       lint_block(lint, v->first_via)))
 		c -= 0.15;
+	if (!pair_same_lock(lint, v->first_region, v->second_region))
+		c -= 0.25;
 	if (lint->regions.regions.at[v->second_region].after_wait)
 		c -= 0.3;
 	return c < 0.05 ? 0.05 : c;

@@ -34,7 +34,7 @@ static int written_along(const struct lint *lint, uint32_t access)
 		uint32_t b = lint->accesses.at.at[v->writes.at[i]].inst;
 
 		if (program_function_of(p, a->inst) != program_function_of(p, b) ||
-		    !flow_same_regions(lint, a->inst, b))
+		    !flow_same_or_callers(lint, a->inst, b))
 			continue;
 		if (p->insts[b].op != PROGRAM_STORE ||
 		    p->values[program_operand(p, &p->insts[b], 0)].kind != VALUE_NUMBER ||
@@ -56,7 +56,7 @@ static bool address_reads_written(const struct lint *lint, uint32_t value, uint3
 		return false;
 	a = access_at(lint, maker, &count);
 	for (uint32_t i = 0; i < count; i++)
-		if (!a[i].write && flow_same_regions(lint, maker, inst) &&
+		if (!a[i].write && flow_same_or_callers(lint, maker, inst) &&
 		    written_along(lint, (uint32_t)(&a[i] - lint->accesses.at.at)))
 			return true;
 	if (p->insts[maker].op == PROGRAM_PHI)
@@ -231,8 +231,8 @@ static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict
 	bool same = a->variable == b->variable;
 	const struct variable *x = &lint->accesses.variables.at[a->variable];
 	const struct variable *y = &lint->accesses.variables.at[b->variable];
-	bool together = view_together(lint, a->variable, b->variable, false);
-	bool same_set = !strcmp(x->set, y->set);
+	bool together = !y->vague && view_together(lint, a->variable, b->variable, false);
+	bool same_set = !y->vague && !strcmp(x->set, y->set);
 	double c;
 
 	v->checked_again = checked_again(lint, e, v);
@@ -259,7 +259,8 @@ static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict
 			c = 0.5;
 		if (!b->write && !e->to.acts && region_reads(lint, v->second_region, a->variable))
 			c *= 0.5;
-		if (e->again || e->carried)
+		/* Who goes round asks again, unless it is noted that the answer was old. */
+		if ((e->again || e->carried) && !noted)
 			c *= 0.75;
 		if (pair_is_root(lint, e->function))
 			c *= 0.8;
@@ -267,6 +268,12 @@ static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict
 		if (v->taken || changes_set(lint, v->first_region, x->set))
 			c *= 0.6;
 	}
+	/* Each of the two has a lock of its own. */
+	if (!same && !same_set && !pair_same_lock(lint, v->first_region, v->second_region))
+		c *= 0.6;
+	/* What may be different things need not be one that changed. */
+	if (x->vague)
+		c *= 0.5;
 	/* From one object to another. */
 	if (pair_same_object(lint, e->from.via, e->to.via) < 0)
 		c *= 0.5;
