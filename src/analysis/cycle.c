@@ -172,6 +172,11 @@ static uint32_t unit_of_access(struct teller *t, const struct check_access_tag *
 	return FINDING_NO_UNIT;
 }
 
+static bool reads(const struct check_access_tag *tag)
+{
+	return tag->op == MODEL_READ || tag->op == MODEL_READ_AGAIN;
+}
+
 static void tell_access(struct teller *t, const struct check_access_tag *tag)
 {
 	struct finding_access *access = finding_add_access(t->list, t->finding);
@@ -181,7 +186,7 @@ static void tell_access(struct teller *t, const struct check_access_tag *tag)
 	uint32_t count = model_locks(t->model, tag->locks, &locks), unit = unit_of_access(t, tag);
 
 	access->unit = unit;
-	access->op = tag->op == MODEL_UPDATE ? 'U' : tag->op == MODEL_WRITE ? 'W' : 'R';
+	access->op = tag->op == MODEL_UPDATE ? 'U' : reads(tag) ? 'R' : 'W';
 	access->variable = finding_text(t->list, variable);
 	access->place = site_place(t, tag->site);
 	if (unit != FINDING_NO_UNIT)
@@ -260,21 +265,6 @@ static uint32_t broken_unit(const struct check_cycle *cycle)
 			return i;
 	}
 	return 0;
-}
-
-static bool reads(const struct check_access_tag *tag)
-{
-	return tag->op == MODEL_READ || tag->op == MODEL_READ_AGAIN;
-}
-
-bool cycle_is_retry(const struct check_cycle *cycle)
-{
-	uint32_t broken = broken_unit(cycle);
-	const struct check_edge *out = &cycle->edges[broken];
-	const struct check_edge *in = &cycle->edges[(broken + cycle->length - 1) % cycle->length];
-
-	return out->from.rule == MODEL_RULE_LOOP && !out->program_order && !in->program_order &&
-	       reads(&out->source) && in->target.op == MODEL_READ_AGAIN;
 }
 
 /* Three accesses of one location, two of one unit around one of another, have a name. */
