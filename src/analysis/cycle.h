@@ -3,6 +3,7 @@
 #ifndef ATOMSAN_ANALYSIS_CYCLE_H
 #define ATOMSAN_ANALYSIS_CYCLE_H
 
+#include "analysis/locking.h"
 #include "check/engine.h"
 #include "finding/finding.h"
 #include "model/model.h"
@@ -14,7 +15,7 @@ uint64_t cycle_shape(const struct model *model, const struct check_cycle *cycle)
 /* Leaves out units between two of the same thread; edges has room for the cycle. Only if program order
  * counts. */
 uint32_t cycle_shorten(const struct check_cycle *cycle, struct check_edge *edges);
-void cycle_tell(const struct trace *trace, const struct model *model, const struct check_cycle *cycle,
-		struct finding_list *list, struct finding *finding);
+void cycle_tell(const struct trace *trace, const struct model *model, const struct locking *locking,
+		const struct check_cycle *cycle, struct finding_list *list, struct finding *finding);
 
 #endif

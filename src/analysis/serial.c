@@ -27,6 +27,7 @@ struct serial {
 	struct map shapes; /* of the cycles that were seen */
 	struct waiting waiting;
 	struct recent recent;
+	struct locking locking;
 	uint64_t turn; /* of what belongs together, when those that wait were last looked at */
 	uint64_t violations, retries, taken;
 	uint64_t sizes[LARGEST_SIZE + 1];
@@ -153,7 +154,7 @@ static struct finding tell(struct serial *serial, const struct check_cycle *cycl
 {
 	struct finding told = {.verb = serial->list->verb};
 
-	cycle_tell(serial->trace, serial->model, cycle, serial->list, &told);
+	cycle_tell(serial->trace, serial->model, &serial->locking, cycle, serial->list, &told);
 	return told;
 }
 
@@ -283,8 +284,7 @@ static void synchronised(void *user, const struct trace_event *event, uint64_t t
 {
 	struct serial *serial = user;
 
-	(void)event;
-	(void)time;
+	locking_event(&serial->locking, event, time);
 	if (serial->waiting.count && serial->turn != model_together_turn(serial->model))
 		look_again(serial);
 }
@@ -413,6 +413,7 @@ void serial_free(struct serial *serial)
 	map_release(&serial->shapes);
 	waiting_release(&serial->waiting);
 	recent_release(&serial->recent);
+	locking_release(&serial->locking);
 	free(serial->edges);
 	free(serial->chosen);
 	free(serial);
