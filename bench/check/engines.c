@@ -236,7 +236,8 @@ static void measure(enum mix mix, uint32_t threads, const struct stream *stream,
 		    uint32_t times)
 {
 	uint64_t violations = 0;
-	struct check_config config = {kind, true, count_violation, &violations};
+	struct check_config config = {
+		.kind = kind, .program_order = true, .violation = count_violation, .user = &violations};
 	struct check *check = check_new(&config);
 	uint32_t sets[GROUPS], locations[LOCATIONS];
 	struct check_stats stats;

@@ -92,10 +92,24 @@ uint32_t cycle_shorten(const struct check_cycle *cycle, struct check_edge *edges
 struct teller {
 	const struct trace *trace;
 	const struct model *model;
+	const struct locking *locking;
 	const struct check_cycle *cycle;
 	struct finding_list *list;
 	struct finding *finding;
-	struct check_access_tag *accesses; /* of the finding's accesses, in their order */
+	struct check_access_tag *accesses; /* that the edges are made of, in their order */
+	uint32_t access_count;
+	uint32_t *told; /* where each of them is among the finding's */
+};
+
+/* A lock that is taken or given up around an access of a unit. */
+struct lock_step {
+	const struct locking_op *op;
+	uint32_t unit;
+};
+
+struct lock_steps {
+	struct lock_step *steps;
+	uint32_t count, room;
 };
 
 static struct finding_place function_place(struct teller *t, uint32_t number)
@@ -172,6 +186,11 @@ static uint32_t unit_of_access(struct teller *t, const struct check_access_tag *
 	return FINDING_NO_UNIT;
 }
 
+static bool reads(const struct check_access_tag *tag)
+{
+	return tag->op == MODEL_READ || tag->op == MODEL_READ_AGAIN;
+}
+
 static void tell_access(struct teller *t, const struct check_access_tag *tag)
 {
 	struct finding_access *access = finding_add_access(t->list, t->finding);
@@ -181,7 +200,7 @@ static void tell_access(struct teller *t, const struct check_access_tag *tag)
 	uint32_t count = model_locks(t->model, tag->locks, &locks), unit = unit_of_access(t, tag);
 
 	access->unit = unit;
-	access->op = tag->op == MODEL_UPDATE ? 'U' : tag->op == MODEL_WRITE ? 'W' : 'R';
+	access->op = tag->op == MODEL_UPDATE ? 'U' : reads(tag) ? 'R' : 'W';
 	access->variable = finding_text(t->list, variable);
 	access->place = site_place(t, tag->site);
 	if (unit != FINDING_NO_UNIT)
@@ -211,18 +230,82 @@ static void tell_access(struct teller *t, const struct check_access_tag *tag)
 
 static uint32_t access_index(struct teller *t, const struct check_access_tag *tag)
 {
-	for (uint32_t i = 0; i < t->finding->access_count; i++)
+	for (uint32_t i = 0; i < t->access_count; i++)
 		if (!by_time(&t->accesses[i], tag) && t->accesses[i].site == tag->site)
-			return i;
+			return t->told[i];
 	return 0;
 }
 
-/* The accesses of all edges, in the order in which they happened, each once. */
+static void add_lock_step(struct lock_steps *steps, const struct locking_op *op, uint32_t unit)
+{
+	for (uint32_t i = 0; i < steps->count; i++)
+		if (steps->steps[i].op == op)
+			return;
+	if (steps->count == steps->room) {
+		steps->room = steps->room ? steps->room * 2 : 8;
+		steps->steps = mem_resize(steps->steps, steps->room, sizeof(*steps->steps));
+	}
+	steps->steps[steps->count++] = (struct lock_step){.op = op, .unit = unit};
+}
+
+/*
+ * Where the critical sections around the accesses begin, and where they end if
+ * they do before the last one. What a thread does with its locks between two
+ * accesses in different sections goes without saying.
+ */
+static void find_lock_steps(struct teller *t, struct lock_steps *steps)
+{
+	uint64_t end = t->access_count ? t->accesses[t->access_count - 1].time : 0;
+
+	for (uint32_t i = 0; i < t->access_count; i++) {
+		const struct check_access_tag *tag = &t->accesses[i];
+		uint32_t unit = unit_of_access(t, tag);
+		const uint64_t *locks;
+		uint32_t count = model_locks(t->model, tag->locks, &locks);
+
+		for (uint32_t k = 0; k < count && unit != FINDING_NO_UNIT; k++) {
+			uint32_t thread = t->cycle->edges[unit].from.thread;
+			const struct locking_op *taken =
+				locking_taken(t->locking, thread, locks[k], tag->time);
+			const struct locking_op *given =
+				locking_given_up(t->locking, thread, locks[k], tag->time);
+
+			if (taken)
+				add_lock_step(steps, taken, unit);
+			if (given && given->time < end)
+				add_lock_step(steps, given, unit);
+		}
+	}
+}
+
+static int by_lock_time(const void *a, const void *b)
+{
+	const struct lock_step *x = a, *y = b;
+
+	return (x->op->time > y->op->time) - (x->op->time < y->op->time);
+}
+
+static void tell_lock_step(struct teller *t, const struct lock_step *step)
+{
+	struct finding_access *access = finding_add_access(t->list, t->finding);
+	char *name = model_lock_name(t->model, step->op->address);
+
+	access->unit = step->unit;
+	access->op = step->op->taken ? 'L' : 'A';
+	access->variable = finding_text(t->list, name);
+	access->place = site_place(t, step->op->site);
+	access->thread = t->finding->units[step->unit].thread;
+	free(name);
+}
+
+/* The accesses of all edges, in the order in which they happened, each once, and the locks around them. */
 static void tell_accesses(struct teller *t)
 {
-	uint32_t count = 0, kept = 0;
+	struct lock_steps locks = {0};
+	uint32_t count = 0, kept = 0, lock = 0;
 
 	t->accesses = mem_zalloc(2 * (size_t)t->cycle->length + 1, sizeof(*t->accesses));
+	t->told = mem_zalloc(2 * (size_t)t->cycle->length + 1, sizeof(*t->told));
 	for (uint32_t i = 0; i < t->cycle->length; i++)
 		if (!t->cycle->edges[i].program_order) {
 			t->accesses[count++] = t->cycle->edges[i].source;
@@ -232,8 +315,17 @@ static void tell_accesses(struct teller *t)
 	for (uint32_t i = 0; i < count; i++)
 		if (!kept || by_time(&t->accesses[kept - 1], &t->accesses[i]))
 			t->accesses[kept++] = t->accesses[i];
-	for (uint32_t i = 0; i < kept; i++)
+	t->access_count = kept;
+	find_lock_steps(t, &locks);
+	if (locks.count)
+		qsort(locks.steps, locks.count, sizeof(*locks.steps), by_lock_time);
+	for (uint32_t i = 0; i < kept; i++) {
+		while (lock < locks.count && locks.steps[lock].op->time < t->accesses[i].time)
+			tell_lock_step(t, &locks.steps[lock++]);
+		t->told[i] = t->finding->access_count;
 		tell_access(t, &t->accesses[i]);
+	}
+	free(locks.steps);
 }
 
 static void tell_edges(struct teller *t)
@@ -260,21 +352,6 @@ static uint32_t broken_unit(const struct check_cycle *cycle)
 			return i;
 	}
 	return 0;
-}
-
-static bool reads(const struct check_access_tag *tag)
-{
-	return tag->op == MODEL_READ || tag->op == MODEL_READ_AGAIN;
-}
-
-bool cycle_is_retry(const struct check_cycle *cycle)
-{
-	uint32_t broken = broken_unit(cycle);
-	const struct check_edge *out = &cycle->edges[broken];
-	const struct check_edge *in = &cycle->edges[(broken + cycle->length - 1) % cycle->length];
-
-	return out->from.rule == MODEL_RULE_LOOP && !out->program_order && !in->program_order &&
-	       reads(&out->source) && in->target.op == MODEL_READ_AGAIN;
 }
 
 /* Three accesses of one location, two of one unit around one of another, have a name. */
@@ -329,7 +406,7 @@ static void tell_summary(struct teller *t)
 					      name, unit->set)
 			      : finding_textf(t->list, "%s is not atomic over %s", name, unit->set);
 	for (uint32_t i = 0; i < finding->access_count; i++)
-		if (finding->accesses[i].unit == broken) {
+		if (finding->accesses[i].unit == broken && !strchr("LA", finding->accesses[i].op)) {
 			if (!any)
 				first = i;
 			last = i;
@@ -345,10 +422,15 @@ static void tell_summary(struct teller *t)
 			finding->accesses[last].place.file ? finding->accesses[last].place.file : "?");
 }
 
-void cycle_tell(const struct trace *trace, const struct model *model, const struct check_cycle *cycle,
-		struct finding_list *list, struct finding *finding)
+void cycle_tell(const struct trace *trace, const struct model *model, const struct locking *locking,
+		const struct check_cycle *cycle, struct finding_list *list, struct finding *finding)
 {
-	struct teller t = {.trace = trace, .model = model, .cycle = cycle, .list = list, .finding = finding};
+	struct teller t = {.trace = trace,
+			   .model = model,
+			   .locking = locking,
+			   .cycle = cycle,
+			   .list = list,
+			   .finding = finding};
 
 	for (uint32_t i = 0; i < cycle->length; i++)
 		tell_unit(&t, i);
@@ -357,4 +439,5 @@ void cycle_tell(const struct trace *trace, const struct model *model, const stru
 	tell_summary(&t);
 	finding_identify(finding);
 	free(t.accesses);
+	free(t.told);
 }

@@ -3,6 +3,7 @@
 #ifndef ATOMSAN_ANALYSIS_CYCLE_H
 #define ATOMSAN_ANALYSIS_CYCLE_H
 
+#include "analysis/locking.h"
 #include "check/engine.h"
 #include "finding/finding.h"
 #include "model/model.h"
@@ -14,10 +15,7 @@ uint64_t cycle_shape(const struct model *model, const struct check_cycle *cycle)
 /* Leaves out units between two of the same thread; edges has room for the cycle. Only if program order
  * counts. */
 uint32_t cycle_shorten(const struct check_cycle *cycle, struct check_edge *edges);
-/* An iteration read something, another thread changed it, and the iteration reads it again and goes by what
- * it says now: an attempt that failed, and that the loop makes again. */
-bool cycle_is_retry(const struct check_cycle *cycle);
-void cycle_tell(const struct trace *trace, const struct model *model, const struct check_cycle *cycle,
-		struct finding_list *list, struct finding *finding);
+void cycle_tell(const struct trace *trace, const struct model *model, const struct locking *locking,
+		const struct check_cycle *cycle, struct finding_list *list, struct finding *finding);
 
 #endif

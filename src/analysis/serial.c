@@ -3,6 +3,9 @@
 #include "analysis/serial.h"
 
 #include "analysis/cycle.h"
+#include "analysis/judge.h"
+#include "analysis/recent.h"
+#include "analysis/waiting.h"
 #include "base/map.h"
 #include "trace/stats.h"
 
@@ -22,9 +25,14 @@ struct serial {
 	struct model *model;
 	struct map known;  /* key of a cycle to its finding, plus one */
 	struct map shapes; /* of the cycles that were seen */
-	uint64_t retries;
+	struct waiting waiting;
+	struct recent recent;
+	struct locking locking;
+	uint64_t turn; /* of what belongs together, when those that wait were last looked at */
+	uint64_t violations, retries, taken;
 	uint64_t sizes[LARGEST_SIZE + 1];
 	struct check_edge *edges; /* the cycle that is being told */
+	uint32_t *chosen;         /* of the pairs of accesses of its edges */
 	uint32_t edge_room;
 };
 
@@ -120,49 +128,165 @@ static void prefetch(void *user, uint32_t location)
 	check_prefetch(((struct serial *)user)->check, location);
 }
 
+/* A finding of the key, the shortest cycle told. */
+static void add_finding(struct serial *serial, uint64_t key, const struct finding *told, uint64_t seen)
+{
+	uint32_t known = map_get(&serial->known, key);
+	struct finding *finding;
+
+	if (known) {
+		finding = &serial->list->findings[known - 1];
+		seen += finding->seen;
+		if (told->unit_count < finding->unit_count)
+			*finding = *told;
+		finding->seen = seen;
+		return;
+	}
+	finding = finding_add(serial->list);
+	map_set(&serial->known, key, serial->list->finding_count);
+	*finding = *told;
+	finding->seen = seen;
+	if (serial->options.found)
+		serial->options.found(serial->options.user, serial->list, finding);
+}
+
+static struct finding tell(struct serial *serial, const struct check_cycle *cycle)
+{
+	struct finding told = {.verb = serial->list->verb};
+
+	cycle_tell(serial->trace, serial->model, &serial->locking, cycle, serial->list, &told);
+	return told;
+}
+
+static void report(struct serial *serial, const struct check_cycle *cycle)
+{
+	uint64_t key = cycle_key(serial->model, cycle), shape = cycle_shape(serial->model, cycle);
+	uint32_t known = map_get(&serial->known, key);
+	struct finding told;
+
+	/* One more pair of accesses of a violation that was told, or of one that was not. */
+	if (cycle->again && known)
+		return;
+	serial->violations++;
+	if (!map_get(&serial->shapes, shape)) {
+		map_set(&serial->shapes, shape, 1);
+		serial->sizes[cycle->length < LARGEST_SIZE ? cycle->length : LARGEST_SIZE]++;
+	}
+	/* The shortest cycle is the one to look at. */
+	if (known && cycle->length >= serial->list->findings[known - 1].unit_count) {
+		serial->list->findings[known - 1].seen++;
+		return;
+	}
+	told = tell(serial, cycle);
+	add_finding(serial, key, &told, 1);
+}
+
+/* False if there is no room. */
+static bool wait_for_more(struct serial *serial, const struct check_cycle *cycle)
+{
+	uint64_t key = cycle_key(serial->model, cycle);
+	struct waiting_cycle *waiting = waiting_find(&serial->waiting, key, cycle);
+
+	if (waiting) {
+		waiting->seen += !cycle->again;
+		return true;
+	}
+	waiting = waiting_add(&serial->waiting, key, cycle);
+	if (!waiting)
+		return false;
+	judge_choose(serial->edges, cycle->length, serial->chosen);
+	waiting->told = tell(serial, cycle);
+	return true;
+}
+
+/* What belongs together is better known now than when these were found. */
+static void look_again(struct serial *serial)
+{
+	serial->turn = model_together_turn(serial->model);
+	for (uint32_t i = 0; i < serial->waiting.count; i++) {
+		struct waiting_cycle *waiting = &serial->waiting.items[i];
+
+		if (!waiting->edges || judge_cycle(serial->model, waiting->edges, waiting->length,
+						   serial->chosen) != JUDGE_VIOLATION)
+			continue;
+		serial->violations += waiting->seen;
+		add_finding(serial, waiting->key, &waiting->told, waiting->seen);
+		waiting_let_go(waiting);
+	}
+}
+
+/* The edges are the serial's own. */
+static void judged(struct serial *serial, const struct check_cycle *cycle, enum judge_verdict verdict)
+{
+	switch (verdict) {
+	case JUDGE_RETRY:
+		serial->retries += !cycle->again;
+		return;
+	case JUDGE_TAKEN:
+		serial->taken += !cycle->again;
+		recent_add(&serial->recent, cycle);
+		return;
+	case JUDGE_APART:
+		recent_add(&serial->recent, cycle);
+		if (wait_for_more(serial, cycle))
+			return;
+		break;
+	case JUDGE_VIOLATION:
+		break;
+	}
+	judge_choose(serial->edges, cycle->length, serial->chosen);
+	report(serial, cycle);
+}
+
 static void violation(void *user, const struct check_cycle *whole)
 {
 	struct serial *serial = user;
 	struct check_cycle cycle = *whole;
 
-	if (!serial->options.conflicts_only && whole->length > 2) {
-		if (serial->edge_room < whole->length) {
-			serial->edge_room = whole->length * 2;
-			serial->edges = mem_resize(serial->edges, serial->edge_room, sizeof(*serial->edges));
-		}
+	if (serial->edge_room < whole->length) {
+		serial->edge_room = whole->length * 2;
+		serial->edges = mem_resize(serial->edges, serial->edge_room, sizeof(*serial->edges));
+		serial->chosen = mem_resize(serial->chosen, serial->edge_room, sizeof(*serial->chosen));
+	}
+	cycle.edges = serial->edges;
+	if (!serial->options.conflicts_only && whole->length > 2)
 		cycle.length = cycle_shorten(whole, serial->edges);
-		cycle.edges = serial->edges;
-	}
-	if (cycle_is_retry(&cycle)) {
-		serial->retries++;
+	else
+		memcpy(serial->edges, whole->edges, whole->length * sizeof(*serial->edges));
+	if (serial->options.every_cycle) {
+		report(serial, &cycle);
 		return;
 	}
-	uint64_t key = cycle_key(serial->model, &cycle), shape = cycle_shape(serial->model, &cycle);
-	uint32_t known = map_get(&serial->known, key);
+	judged(serial, &cycle, judge_cycle(serial->model, serial->edges, cycle.length, serial->chosen));
+}
 
-	if (!map_get(&serial->shapes, shape)) {
-		map_set(&serial->shapes, shape, 1);
-		serial->sizes[cycle.length < LARGEST_SIZE ? cycle.length : LARGEST_SIZE]++;
+/* Two units that were in a cycle conflict once more. */
+static void conflict(void *user, const struct check_unit_tag *from, const struct check_unit_tag *to,
+		     const struct check_pair *pair)
+{
+	struct serial *serial = user;
+
+	for (uint32_t i = 0; i < RECENT_CYCLES; i++) {
+		struct recent_cycle *recent = &serial->recent.cycles[i];
+		struct check_cycle cycle = {.edges = serial->edges, .length = recent->length, .again = true};
+
+		if (!recent->length || !recent_more(recent, from, to, pair) ||
+		    judge_cycle(serial->model, recent->edges, recent->length, serial->chosen) !=
+			    JUDGE_VIOLATION)
+			continue;
+		memcpy(serial->edges, recent->edges, recent->length * sizeof(*serial->edges));
+		recent->length = 0;
+		judged(serial, &cycle, JUDGE_VIOLATION);
 	}
-	if (!known) {
-		struct finding *finding = finding_add(serial->list);
+}
 
-		map_set(&serial->known, key, serial->list->finding_count);
-		cycle_tell(serial->trace, serial->model, &cycle, serial->list, finding);
-		if (serial->options.found)
-			serial->options.found(serial->options.user, serial->list, finding);
-		return;
-	}
-	/* The shortest cycle is the one to look at. */
-	struct finding *finding = &serial->list->findings[known - 1];
+static void synchronised(void *user, const struct trace_event *event, uint64_t time)
+{
+	struct serial *serial = user;
 
-	finding->seen++;
-	if (cycle.length < finding->unit_count) {
-		uint64_t seen = finding->seen;
-
-		*finding = (struct finding){.verb = serial->list->verb, .seen = seen};
-		cycle_tell(serial->trace, serial->model, &cycle, serial->list, finding);
-	}
+	locking_event(&serial->locking, event, time);
+	if (serial->waiting.count && serial->turn != model_together_turn(serial->model))
+		look_again(serial);
 }
 
 struct serial *serial_new(struct trace *trace, const struct serial_options *options,
@@ -172,6 +296,7 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 	struct check_config config = {.kind = options->engine,
 				      .program_order = !options->conflicts_only,
 				      .violation = violation,
+				      .conflict = conflict,
 				      .user = serial};
 	struct model_sink sink = {.user = serial,
 				  .set_new = set_new,
@@ -187,7 +312,8 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 				  .write = write_location,
 				  .unary_read = unary_read,
 				  .unary_write = unary_write,
-				  .prefetch = prefetch};
+				  .prefetch = prefetch,
+				  .op = synchronised};
 
 	serial->trace = trace;
 	serial->options = *options;
@@ -238,8 +364,12 @@ void serial_finish(struct serial *serial)
 {
 	struct model_stats model;
 	struct check_stats check;
+	uint64_t apart = 0;
 
 	model_finish(serial->model);
+	look_again(serial);
+	for (uint32_t i = 0; i < serial->waiting.count; i++)
+		apart += serial->waiting.items[i].edges ? serial->waiting.items[i].seen : 0;
 	model_stats(serial->model, &model);
 	check_stats(serial->check, &check);
 	add_blind_spots(serial);
@@ -257,8 +387,12 @@ void serial_finish(struct serial *serial)
 	finding_add_count(serial->list, "calling contexts", (double)model.contexts);
 	finding_add_count(serial->list, "edges", (double)check.edges);
 	finding_add_count(serial->list, "largest graph", (double)check.most_live_units);
-	finding_add_count(serial->list, "violations", (double)(check.violations - serial->retries));
+	finding_add_count(serial->list, "violations", (double)serial->violations);
 	finding_add_count(serial->list, "retries", (double)serial->retries);
+	if (serial->taken)
+		finding_add_count(serial->list, "taken and given back", (double)serial->taken);
+	if (apart)
+		finding_add_count(serial->list, "over unrelated members", (double)apart);
 	for (uint32_t i = 1; i <= LARGEST_SIZE; i++)
 		if (serial->sizes[i]) {
 			char name[32];
@@ -277,7 +411,11 @@ void serial_free(struct serial *serial)
 	check_free(serial->check);
 	map_release(&serial->known);
 	map_release(&serial->shapes);
+	waiting_release(&serial->waiting);
+	recent_release(&serial->recent);
+	locking_release(&serial->locking);
 	free(serial->edges);
+	free(serial->chosen);
 	free(serial);
 }
 

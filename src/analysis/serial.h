@@ -19,6 +19,7 @@ struct serial_options {
 	enum check_kind engine;
 	bool conflicts_only; /* the paper's definition: units of a thread are not ordered */
 	bool all_units;      /* the engine hears of all units; what is found is the same */
+	bool every_cycle;    /* is told: the rules of judge.h do not count */
 	/* Called with each new finding, when it is found; may be NULL. */
 	void (*found)(void *user, const struct finding_list *list, const struct finding *finding);
 	void *user;

@@ -188,7 +188,8 @@ static void refuse(struct check *check, uint32_t from, uint32_t to, const struct
 	edge.source = *source;
 	edge.target = *target;
 	if (check->config.violation)
-		check->config.violation(check->config.user, &(struct check_cycle){&edge, 1});
+		check->config.violation(check->config.user,
+					&(struct check_cycle){.edges = &edge, .length = 1});
 }
 
 static void aerodrome_edge(struct check *check, uint32_t from, uint32_t to,

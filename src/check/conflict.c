@@ -16,6 +16,7 @@ static void graph_init(struct check *check)
 	struct graph *graph = check->graph = mem_zalloc(1, sizeof(*graph));
 
 	pool_init(&graph->edges, sizeof(struct edge));
+	pool_init(&graph->more, sizeof(struct more));
 	graph->mask = 63;
 	graph->heads = mem_zalloc(graph->mask + 1, sizeof(*graph->heads));
 	graph->gap = 1ull << 20;
@@ -27,6 +28,8 @@ static void graph_release(struct check *check)
 	struct graph *graph = check->graph;
 
 	pool_release(&graph->edges);
+	pool_release(&graph->more);
+	free(graph->pairs);
 	list_release(&graph->forward);
 	list_release(&graph->backward);
 	list_release(&graph->forward_active);
@@ -92,6 +95,7 @@ static uint32_t edge_new(struct check *check, uint32_t from, uint32_t to)
 	*chain = number;
 	edge->from = from;
 	edge->to = to;
+	edge->more = edge->more_count = 0;
 	return number;
 }
 
@@ -104,6 +108,48 @@ static void edge_unhash(struct check *check, uint32_t number)
 		chain = &edge_at(check, *chain)->chain;
 	*chain = edge->chain;
 	check->graph->hashed--;
+}
+
+static void edge_free(struct check *check, uint32_t number)
+{
+	uint32_t more = edge_at(check, number)->more, next;
+
+	for (; more; more = next) {
+		next = more_at(check, more)->next;
+		pool_give(&check->graph->more, sizeof(struct more), more);
+	}
+	pool_give(&check->graph->edges, sizeof(struct edge), number);
+}
+
+/* True if the two units did not conflict there before, as far as is remembered. */
+static bool remember(struct check *check, uint32_t number, const struct check_access_tag *source,
+		     const struct check_access_tag *target)
+{
+	struct edge *edge = edge_at(check, number);
+	uint32_t more;
+
+	if (edge->source.address == source->address || edge->more_count == CHECK_PAIRS - 1)
+		return false;
+	for (more = edge->more; more; more = more_at(check, more)->next)
+		if (more_at(check, more)->pair.source.address == source->address)
+			return false;
+	more = pool_take(&check->graph->more, sizeof(struct more));
+	*more_at(check, more) = (struct more){.next = edge->more, .pair = {*source, *target}};
+	edge->more = more;
+	edge->more_count++;
+	return true;
+}
+
+static void one_more(struct check *check, uint32_t number)
+{
+	struct edge *edge = edge_at(check, number);
+	const struct check_pair *pair = &more_at(check, edge->more)->pair;
+
+	if (edge->refused)
+		cycle_report(check, number, true);
+	else if (check->config.conflict)
+		check->config.conflict(check->config.user, &unit_at(check, edge->from)->tag,
+				       &unit_at(check, edge->to)->tag, pair);
 }
 
 static void describe(struct edge *edge, const struct check_access_tag *source,
@@ -147,6 +193,8 @@ static void graph_edge(struct check *check, uint32_t from, uint32_t to, const st
 		edge = edge_at(check, number);
 		if (source && edge->program_order)
 			describe(edge, source, target);
+		else if (source && remember(check, number, source, target))
+			one_more(check, number);
 		return;
 	}
 	number = edge_new(check, from, to);
@@ -162,7 +210,7 @@ static void graph_edge(struct check *check, uint32_t from, uint32_t to, const st
 	edge->in_next = unit_at(check, to)->graph.refused;
 	unit_at(check, to)->graph.refused = number;
 	check->stats.violations++;
-	cycle_report(check, number);
+	cycle_report(check, number, false);
 }
 
 /* Frees the unit and, one after the other, those that waited for it alone. */
@@ -188,13 +236,46 @@ static void release_from(struct check *check, uint32_t first)
 				to->graph.in = edge->in_next;
 			if (to->open)
 				edge_unhash(check, number);
-			else if (!to->graph.in)
+			else if (!to->graph.in && !to->graph.held)
 				list_add(queue, edge->to);
-			pool_give(&check->graph->edges, sizeof(struct edge), number);
+			edge_free(check, number);
 		}
 		order_remove(check, unit);
 		unit_free(check, unit);
 	}
+}
+
+/*
+ * A unit in a cycle is kept as long as the other one is open, although nothing
+ * comes before it: what else the two conflict on may matter to whoever was told.
+ */
+static void hold(struct check *check, uint32_t number)
+{
+	struct edge *edge = edge_at(check, number);
+	struct graph_node *from = &unit_at(check, edge->from)->graph;
+
+	unit_at(check, edge->to)->graph.held++;
+	edge->in_next = from->holding;
+	from->holding = number;
+}
+
+static void let_go(struct check *check, uint32_t unit)
+{
+	uint32_t number = unit_at(check, unit)->graph.holding, next;
+
+	/* It may have waited for one of them alone, and goes after they have gone. */
+	unit_at(check, unit)->graph.held++;
+	for (; number; number = next) {
+		uint32_t to = edge_at(check, number)->to;
+		struct graph_node *node = &unit_at(check, to)->graph;
+
+		next = edge_at(check, number)->in_next;
+		edge_free(check, number);
+		if (!--node->held && !node->in)
+			release_from(check, to);
+	}
+	unit_at(check, unit)->graph.holding = 0;
+	unit_at(check, unit)->graph.held--;
 }
 
 static void graph_end(struct check *check, uint32_t unit)
@@ -205,13 +286,17 @@ static void graph_end(struct check *check, uint32_t unit)
 	for (number = node->refused; number; number = next) {
 		next = edge_at(check, number)->in_next;
 		edge_unhash(check, number);
-		pool_give(&check->graph->edges, sizeof(struct edge), number);
+		if (unit_at(check, edge_at(check, number)->from)->open && check->config.conflict)
+			hold(check, number);
+		else
+			edge_free(check, number);
 	}
 	node->refused = 0;
 	/* Nobody will look for an edge into it again. */
 	for (number = node->in; number; number = edge_at(check, number)->in_next)
 		edge_unhash(check, number);
-	if (!node->in)
+	let_go(check, unit);
+	if (!node->in && !node->held)
 		release_from(check, unit);
 }
 

@@ -11,7 +11,8 @@
 static void search(struct check *check, uint32_t from, uint32_t to)
 {
 	struct list *queue = &check->graph->queue;
-	uint64_t bound = unit_at(check, to)->graph.label;
+	/* A unit from which no edge leads may have no place in the order: it is behind all that have one. */
+	uint64_t bound = unit_at(check, to)->graph.label ? unit_at(check, to)->graph.label : UINT64_MAX;
 	uint64_t mark = ++check->marks;
 	uint32_t at, edge;
 
@@ -25,7 +26,8 @@ static void search(struct check *check, uint32_t from, uint32_t to)
 			uint32_t number = edge_at(check, edge)->to;
 			struct unit *unit = unit_at(check, number);
 
-			if (unit->mark == mark || !unit->graph.label || unit->graph.label > bound)
+			if (unit->mark == mark ||
+			    (number != to && (!unit->graph.label || unit->graph.label > bound)))
 				continue;
 			unit->mark = mark;
 			unit->graph.via = edge;
@@ -62,6 +64,18 @@ static void add_step_within(struct check *check, uint32_t unit, const struct che
 		add_program_order(check->graph, &unit_at(check, unit)->tag, &to);
 }
 
+/* How many of them there are is known, and the room is there. */
+static const struct check_pair *add_pairs(struct check *check, const struct edge *edge)
+{
+	struct graph *graph = check->graph;
+	const struct check_pair *first = graph->pairs + graph->pair_count;
+	uint32_t more;
+
+	for (more = edge->more; more; more = more_at(check, more)->next)
+		graph->pairs[graph->pair_count++] = more_at(check, more)->pair;
+	return first;
+}
+
 static void add_edge(struct check *check, uint32_t number)
 {
 	struct graph *graph = check->graph;
@@ -79,10 +93,12 @@ static void add_edge(struct check *check, uint32_t number)
 		.to = unit_at(check, edge->to)->tag,
 		.source = edge->source,
 		.target = edge->target,
+		.more = add_pairs(check, edge),
+		.more_count = edge->more_count,
 	};
 }
 
-void cycle_report(struct check *check, uint32_t closing)
+void cycle_report(struct check *check, uint32_t closing, bool again)
 {
 	struct graph *graph = check->graph;
 	struct list *path = &graph->queue;
@@ -101,10 +117,15 @@ void cycle_report(struct check *check, uint32_t closing)
 		graph->cycle_capacity = 4 * path->count + 4;
 		graph->cycle = mem_resize(graph->cycle, graph->cycle_capacity, sizeof(*graph->cycle));
 	}
-	graph->cycle_length = 0;
+	if ((path->count + 1) * CHECK_PAIRS > graph->pair_capacity) {
+		graph->pair_capacity = (path->count + 1) * 2 * CHECK_PAIRS;
+		graph->pairs = mem_resize(graph->pairs, graph->pair_capacity, sizeof(*graph->pairs));
+	}
+	graph->cycle_length = graph->pair_count = 0;
 	add_edge(check, closing);
 	while (path->count)
 		add_edge(check, path->items[--path->count]);
 	add_step_within(check, last, &edge_at(check, closing)->source);
-	check->config.violation(check->config.user, &(struct check_cycle){graph->cycle, graph->cycle_length});
+	check->config.violation(check->config.user,
+				&(struct check_cycle){graph->cycle, graph->cycle_length, again});
 }

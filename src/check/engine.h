@@ -39,8 +39,9 @@
  * A thread's units on one set follow each other without overlap: the caller
  * gives nested ones to the top-most unit. Locations belong to one set; units
  * and locations are named by handles that the engine gives out and uses again
- * once they are ended or freed. Memory grows with locations and with units that
- * an open unit comes before; all others are forgotten.
+ * once they are ended or freed. Memory grows with locations, with units that an
+ * open unit comes before and, in the graph, with those that were in a cycle with
+ * an open unit; all others are forgotten.
  */
 #ifndef ATOMSAN_CHECK_ENGINE_H
 #define ATOMSAN_CHECK_ENGINE_H
@@ -69,12 +70,22 @@ struct __attribute__((may_alias)) check_access_tag {
 	uint64_t address;
 };
 
+/* Two accesses that conflict. */
+struct check_pair {
+	struct check_access_tag source, target;
+};
+
 /* One edge of a cycle. With program order as its reason there are no accesses. */
 struct check_edge {
 	struct check_unit_tag from, to;
 	bool program_order;
 	struct check_access_tag source, target;
+	const struct check_pair *more; /* other locations on which the two units conflict, some of them */
+	uint32_t more_count;
 };
+
+/* That many pairs an edge has at most, its first one included. */
+#define CHECK_PAIRS 4
 
 /*
  * A cycle: edges[i].to is edges[i + 1].from, the last one's is the first one's
@@ -87,6 +98,7 @@ struct check_edge {
 struct check_cycle {
 	const struct check_edge *edges;
 	uint32_t length;
+	bool again; /* told before; its closing edge has one more pair of accesses */
 };
 
 struct check_config {
@@ -95,6 +107,10 @@ struct check_config {
 	/* Must not call the engine. What it is given is gone when it returns. NULL: count only. */
 	void (*violation)(void *user, const struct check_cycle *cycle);
 	void *user;
+	/* Two units between which there is an edge conflict on another location; may be NULL. Only the graph
+	 * tells it. */
+	void (*conflict)(void *user, const struct check_unit_tag *from, const struct check_unit_tag *to,
+			 const struct check_pair *pair);
 };
 
 struct check_stats {

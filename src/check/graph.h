@@ -17,11 +17,18 @@ struct edge {
 	uint32_t out_next;             /* those out of `from` go together */
 	bool program_order;
 	bool refused; /* known to close a cycle: no part of the order */
+	uint8_t more_count;
+	uint32_t more; /* first of the pairs on other locations, the latest first */
 	struct check_access_tag source, target;
 };
 
+struct more {
+	uint32_t next;
+	struct check_pair pair;
+};
+
 struct graph {
-	struct pool edges;
+	struct pool edges, more;
 	uint32_t *heads;
 	uint32_t mask, hashed;
 	uint32_t last; /* of the order; slot 0 of the units stands before its first */
@@ -31,11 +38,18 @@ struct graph {
 	struct list queue;
 	struct check_edge *cycle;
 	uint32_t cycle_length, cycle_capacity;
+	struct check_pair *pairs; /* of the cycle's edges */
+	uint32_t pair_count, pair_capacity;
 };
 
 static inline struct edge *edge_at(struct check *check, uint32_t edge)
 {
 	return (struct edge *)check->graph->edges.items + edge;
+}
+
+static inline struct more *more_at(struct check *check, uint32_t more)
+{
+	return (struct more *)check->graph->more.items + more;
 }
 
 /*
@@ -47,6 +61,6 @@ bool order_admits(struct check *check, uint32_t from, uint32_t to);
 void order_remove(struct check *check, uint32_t unit);
 
 /* Reports the cycle that the refused edge would close, a shortest one. */
-void cycle_report(struct check *check, uint32_t edge);
+void cycle_report(struct check *check, uint32_t edge, bool again);
 
 #endif

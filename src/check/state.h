@@ -22,6 +22,8 @@
 struct graph_node {
 	uint32_t in, out;       /* first edges */
 	uint32_t refused;       /* first edge into it that would have closed a cycle */
+	uint32_t holding;       /* first edge out of it of this kind, into a unit that has ended */
+	uint32_t held;          /* how many of those lead to it */
 	uint32_t before, after; /* neighbours in the topological order */
 	uint32_t in_at, out_at; /* how far a search has come in its edges */
 	uint32_t via;           /* edge by which a shortest path reaches it */

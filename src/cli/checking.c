@@ -62,6 +62,7 @@ int checking_prepare(struct checking *checking, const struct trace *trace, struc
 			  .spec = checking->spec},
 		.engine = (enum check_kind)engine,
 		.conflicts_only = checking->conflicts_only,
+		.every_cycle = checking->every_cycle,
 	};
 	return 0;
 }

@@ -10,29 +10,31 @@ struct spec;
 
 struct checking {
 	const char *sets, *units, *engine, *spec_files;
-	int keep_at_waits, keep_loops, atomics, conflicts_only;
+	int keep_at_waits, keep_loops, atomics, conflicts_only, every_cycle;
 	struct spec *spec;
 };
 
-#define CHECKING_OPTIONS(checking)                                                                \
-	{"--sets", &(checking).sets, NULL}, {"--units", &(checking).units, NULL},                 \
-		{"--engine", &(checking).engine, NULL}, {"--spec", &(checking).spec_files, NULL}, \
-		{"--keep-units-at-waits", NULL, &(checking).keep_at_waits},                       \
-		{"--keep-loop-units", NULL, &(checking).keep_loops},                              \
-		{"--atomics", NULL, &(checking).atomics},                                         \
-	{                                                                                         \
-		"--conflicts-only", NULL, &(checking).conflicts_only                              \
+#define CHECKING_OPTIONS(checking)                                                                          \
+	{"--sets", &(checking).sets, NULL}, {"--units", &(checking).units, NULL},                           \
+		{"--engine", &(checking).engine, NULL}, {"--spec", &(checking).spec_files, NULL},           \
+		{"--keep-units-at-waits", NULL, &(checking).keep_at_waits},                                 \
+		{"--keep-loop-units", NULL, &(checking).keep_loops},                                        \
+		{"--atomics", NULL, &(checking).atomics}, {"--every-cycle", NULL, &(checking).every_cycle}, \
+	{                                                                                                   \
+		"--conflicts-only", NULL, &(checking).conflicts_only                                        \
 	}
 
-#define CHECKING_HELP                                                                              \
-	"  --sets=objects|one       atomic sets: one per object (default), or everything in one\n" \
-	"  --units=WHAT             functions (default), sections, loops or declared\n"            \
-	"  --spec=FILE              what the sources do not say, see atomsan-spec(5); FILE:FILE\n" \
-	"                           for several\n"                                                 \
-	"  --engine=graph|clocks    conflict graph (default), or vector clocks\n"                  \
-	"  --atomics                atomic and volatile data belongs to atomic sets, too\n"        \
-	"  --conflicts-only         order units by conflicts alone, not by their thread\n"         \
-	"  --keep-units-at-waits    do not split units where their thread waits for others\n"      \
+#define CHECKING_HELP                                                                                \
+	"  --sets=objects|one       atomic sets: one per object (default), or everything in one\n"   \
+	"  --units=WHAT             functions (default), sections, loops or declared\n"              \
+	"  --spec=FILE              what the sources do not say, see atomsan-spec(5); FILE:FILE\n"   \
+	"                           for several\n"                                                   \
+	"  --engine=graph|clocks    conflict graph (default), or vector clocks\n"                    \
+	"  --atomics                atomic and volatile data belongs to atomic sets, too\n"          \
+	"  --conflicts-only         order units by conflicts alone, not by their thread\n"           \
+	"  --every-cycle            tell what looks intended, too: what is tried again, taken and\n" \
+	"                           given back, or over members that have nothing in common\n"       \
+	"  --keep-units-at-waits    do not split units where their thread waits for others\n"        \
 	"  --keep-loop-units        functions are units though a loop in them takes locks\n"
 
 /* After the options were read: what they mean for this trace. */

@@ -25,8 +25,9 @@ static void access_loud(struct model *model, struct cell *cell, uint64_t address
 				   .context = who->context,
 				   .locks = who->locks,
 				   .op = who->reads && who->writes ? MODEL_UPDATE
-					 : who->writes             ? MODEL_WRITE
-								   : MODEL_READ,
+					 : !who->writes            ? MODEL_READ
+					 : who->claims             ? MODEL_CLAIM
+								   : MODEL_WRITE,
 				   .time = who->time,
 				   .address = who->address};
 	uint32_t unit;
@@ -250,6 +251,18 @@ static bool quiet_parts(struct model *model, const struct granule *granule, uint
 	return !mask;
 }
 
+/* A copy, or a call of libc, of what may be a struct. */
+static void access_whole(struct model *model, struct thread *thread, uint64_t address, bool reads,
+			 bool writes)
+{
+	const struct granule *granule =
+		&memory_chunk(&model->memory, address)->granules[memory_index(address)];
+	const struct cell *cell = granule->parts ? model->memory.parts[granule->parts].cells : &granule->cell;
+
+	if (cell->type)
+		together_whole(model, thread, cell->type, reads, writes);
+}
+
 void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uint64_t address, uint64_t size,
 		  bool reads, bool writes)
 {
@@ -266,15 +279,17 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 	}
 	model->stats.accesses++;
 
-	const struct accessor who = {.address = address,
-				     .size = (uint32_t)size,
-				     .thread = thread_index,
-				     .site = site,
-				     .context = unit_context(thread),
-				     .locks = held_set(model, thread),
-				     .time = model->time,
-				     .reads = reads,
-				     .writes = writes};
+	const struct accessor who = {
+		.address = address,
+		.size = (uint32_t)size,
+		.thread = thread_index,
+		.site = site,
+		.context = unit_context(thread),
+		.locks = held_set(model, thread),
+		.time = model->time,
+		.reads = reads,
+		.writes = writes,
+		.claims = together_access(model, thread, site, place, size, reads, writes)};
 
 	for (uint64_t end = address + size, at = address; at < end;) {
 		uint64_t next = (at | 7) + 1, stop = next < end ? next : end;
@@ -298,4 +313,6 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 		access_granule(model, granule, at, stop, place, &who);
 		at = stop;
 	}
+	if (!place->type_size && size > 8 && thread->held_count)
+		access_whole(model, thread, address, reads, writes);
 }

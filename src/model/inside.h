@@ -8,6 +8,7 @@
  *   units.c    open functions, and which of them is the unit of an access
  *   quiet.c    units that nobody else meets: noted down, and mostly forgotten
  *   held.c     locks held, lock sets, semaphores that are locks
+ *   together.c which members the program's critical sections treat as one
  *   names.c    names for reports
  *   access.c   accesses: from bytes to cells, sets and units
  *   model.c    events
@@ -35,8 +36,10 @@ struct place {
 	uint16_t named_set;    /* set that the user put the member in */
 	uint16_t merged;       /* group that the user put the type in */
 	uint32_t offset, type_size;
-	uint32_t through;   /* index of the pointer in `pointers` */
-	uint64_t global;    /* address of the pointer variable that leads here */
+	uint32_t size;    /* of the access, where it is always the same */
+	uint32_t source;  /* hash of where the source has it: an inlined function has several sites of one */
+	uint32_t through; /* index of the pointer in `pointers` */
+	uint64_t global;  /* address of the pointer variable that leads here */
 	uint32_t ownerless; /* function, plus one, in whose calls this place shows no owner */
 };
 
@@ -145,7 +148,7 @@ struct note {
 	uint32_t site, context, locks;
 	uint32_t set;
 	uint32_t previous; /* of the unit, plus one */
-	bool reads, writes;
+	bool reads, writes, claims;
 	uint8_t mask;  /* of bytes that are no more */
 	uint64_t time; /* of the first access */
 	uint64_t serial;
@@ -154,6 +157,27 @@ struct note {
 struct held_lock {
 	uint64_t address;
 	uint32_t count;
+};
+
+/* What a critical section, or a thread that is alone, accesses of structs, and how: see together.c. */
+#define SECTION_ROOM 32
+enum { SECTION_READ = 1, SECTION_WRITTEN = 2 };
+
+struct section_word {
+	uint32_t read_at; /* place's source */
+	uint16_t type, word;
+	uint8_t how;
+};
+
+struct section {
+	struct section_word words[SECTION_ROOM];
+	uint32_t count;
+	bool alone; /* no lock is held, and nobody else is there */
+	/* The latest access, which most often comes again. */
+	uint8_t last_how;
+	bool last_claims;
+	uint32_t last_site; /* plus one; 0: none */
+	uint64_t last_size;
 };
 
 struct thread {
@@ -170,6 +194,7 @@ struct thread {
 	uint32_t held_count, held_room;
 	uint32_t locks; /* lock set, unless dirty */
 	bool locks_dirty;
+	struct section section;
 	struct map semaphores; /* waits less posts, plus one */
 	struct note *notes;
 	uint32_t note_count, note_room, note_limit;
@@ -228,6 +253,11 @@ struct model {
 	struct map lock_hashes;
 	struct map lock_sites; /* lock's address to a site that took it */
 	struct map signals;    /* semaphores that somebody posts without having waited */
+
+	struct map related;       /* type and two words to MODEL_TOGETHER, MODEL_READ_TOGETHER */
+	struct map sections_seen; /* hashes of sections that were looked at */
+	struct map claims;        /* sources of a write, and of the read that it followed */
+	uint64_t related_turn;
 
 	struct model_stats stats;
 };
@@ -311,6 +341,7 @@ struct accessor {
 	uint32_t thread, site, context, locks;
 	uint64_t time;
 	bool reads, writes;
+	bool claims; /* see together.c */
 };
 void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,
 		  bool reads, bool writes);
@@ -408,5 +439,29 @@ static inline uint32_t held_set(struct model *model, struct thread *thread)
 bool held_semaphore_wait(struct model *model, struct thread *thread, uint64_t address);
 void held_semaphore_post(struct model *model, struct thread *thread, uint64_t address);
 void held_release(struct model *model);
+
+/* together.c */
+bool together_note(struct model *model, struct thread *thread, uint32_t site, const struct place *place,
+		   uint64_t size, bool reads, bool writes);
+/* An access of a struct's member. True if it claims: writes what the same critical section has read. */
+static inline bool together_access(struct model *model, struct thread *thread, uint32_t site,
+				   const struct place *place, uint64_t size, bool reads, bool writes)
+{
+	const struct section *section = &thread->section;
+
+	if (!place->type_size || (!thread->held_count && (model->live_threads > 1 || !reads)))
+		return false;
+	if (section->last_site == site + 1 && section->last_how == (reads | writes << 1) &&
+	    section->last_size == size)
+		return section->last_claims;
+	return together_note(model, thread, site, place, size, reads, writes);
+}
+/* The bytes of a whole struct, or of more than a member of it. */
+void together_whole(struct model *model, struct thread *thread, uint16_t type, bool reads, bool writes);
+/* One struct contains the other, so that one member has two names. */
+void together_mixed(struct model *model, uint16_t one, uint16_t other);
+/* Locks are taken or given up: what comes does not belong to what was. */
+void together_end(struct model *model, struct thread *thread);
+void together_release(struct model *model);
 
 #endif

@@ -24,6 +24,7 @@ void model_free(struct model *model)
 	if (!model)
 		return;
 	held_release(model);
+	together_release(model);
 	unit_release_all(model);
 	quiet_release(model);
 	sets_release(model);
@@ -124,20 +125,28 @@ static void op_event(struct model *model, const struct trace_event *event)
 		break;
 	case TRACE_OP_JOIN:
 	case TRACE_OP_BARRIER_LEAVE:
+		if (!thread->held_count)
+			together_end(model, thread);
 		waited(model, event);
 		break;
 	case TRACE_OP_LOCK:
 	case TRACE_OP_RDLOCK:
+		if (!thread->held_count)
+			together_end(model, thread);
 		held_lock(model, thread, event, event->address);
 		unit_synchronises(model, event->thread);
 		section_begin(model, event, thread);
 		break;
 	case TRACE_OP_UNLOCK:
 		held_unlock(model, thread, event->address);
+		if (!thread->held_count)
+			together_end(model, thread);
 		section_end(model, event, thread);
 		break;
 	case TRACE_OP_WAIT:
 		held_unlock(model, thread, event->value);
+		if (!thread->held_count)
+			together_end(model, thread);
 		section_end(model, event, thread);
 		waited(model, event);
 		break;
@@ -252,6 +261,7 @@ void model_finish(struct model *model)
 	for (uint32_t i = 0; i < model->thread_count; i++) {
 		struct thread *thread = &model->threads[i];
 
+		together_end(model, thread);
 		unit_split(model, i);
 		unit_exit(model, i, thread->depth);
 		thread->bracket_count = 0;

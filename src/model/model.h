@@ -65,8 +65,9 @@ struct model_unit {
 	uint64_t begin;   /* number of the event with which it began */
 };
 
-/* READ_AGAIN: an iteration of a loop reads what it has read before. */
-enum model_op { MODEL_READ, MODEL_WRITE, MODEL_UPDATE, MODEL_READ_AGAIN };
+/* READ_AGAIN: an iteration of a loop reads what it has read before. CLAIM: a write of what the same critical
+ * section has read, as whoever takes a thing marks it as taken. */
+enum model_op { MODEL_READ, MODEL_WRITE, MODEL_UPDATE, MODEL_READ_AGAIN, MODEL_CLAIM };
 
 struct model_access {
 	uint32_t site;
@@ -131,6 +132,19 @@ void model_finish(struct model *model);
 
 /* Number of events fed so far; `time` of an event is its number from 1. */
 uint64_t model_time(const struct model *model);
+
+/*
+ * Do the members that two sites access belong together, as far as the run has
+ * shown? TOGETHER: a critical section accesses both. READ_TOGETHER: and reads
+ * one of them. Both for what cannot be told apart. The turn goes on when there
+ * is news.
+ */
+#define MODEL_TOGETHER 1u
+#define MODEL_READ_TOGETHER 2u
+unsigned model_together(struct model *model, uint32_t one, uint32_t other);
+uint64_t model_together_turn(const struct model *model);
+/* Is the read the one by which whoever makes this write (a MODEL_CLAIM) found out that it may? */
+bool model_claims(struct model *model, uint32_t write, uint32_t read);
 
 /* Names, for reports. A context's frames, innermost first: model_context_parent until
  * 0. */

@@ -178,6 +178,9 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 	if (site.type_size) {
 		place->offset = site.offset;
 		place->type_size = site.type_size;
+		place->size = site.size;
+		place->source = (uint32_t)map_hash((site.file ? hash_name(site.file) : 0) * 31 +
+						   ((uint64_t)site.line << 16 | site.column));
 	}
 	if (site.base_kind == ATOMSAN_BASE_MEMBER) {
 		place->holder = holder_of(model, site.base);

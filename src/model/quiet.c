@@ -304,6 +304,7 @@ bool quiet_access(struct model *model, uint32_t root, const struct accessor *who
 	note->locks = who->locks;
 	note->reads = who->reads;
 	note->writes = who->writes;
+	note->claims = who->claims;
 	note->time = who->time;
 	noted->writes |= who->writes;
 	return true;
@@ -341,7 +342,8 @@ static void tell_note(struct model *model, uint32_t thread, uint32_t root, const
 			       .locks = note->locks,
 			       .time = note->time,
 			       .reads = note->reads,
-			       .writes = note->writes};
+			       .writes = note->writes,
+			       .claims = note->claims};
 	uint64_t end = note->address + note->to;
 
 	/* It went to what lies there now; whoever knew that is to forget it. */

@@ -504,6 +504,8 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 		} else {
 			/* One struct lies in the other. The next access may well be by the other name again.
 			 */
+			if (cell->type)
+				together_mixed(model, cell->type, place->type);
 			cell->other = cell->type <= UINT8_MAX ? (uint8_t)cell->type : 0;
 			cell->type = place->type;
 			if (set_root(model, other) != set_root(model, index))

@@ -124,6 +124,35 @@ static uint32_t unit_told(struct model *model, const struct check_unit_tag *tag)
 	return unit;
 }
 
+/* Other pairs of the same two units conflict as well, on other locations. */
+static void check_more_is_real(struct model *model, const struct check_edge *edge, uint32_t from, uint32_t to)
+{
+	uint32_t i, k;
+
+	if (edge->more_count >= CHECK_PAIRS)
+		WRONG(model, "an edge has more pairs of accesses than it may have");
+	for (i = 0; i < edge->more_count && !model->wrong; i++) {
+		const struct check_pair *pair = &edge->more[i];
+
+		model->more_pairs++;
+		if (!same_tag(&pair->source, model) || !same_tag(&pair->target, model)) {
+			WRONG(model, "an access's tag is not what was given");
+			return;
+		}
+		/* Unary accesses that were put together are one unit. */
+		if ((model->accesses[pair->source.time].unit != from && !model->units[from].unary) ||
+		    (model->accesses[pair->target.time].unit != to && !model->units[to].unary))
+			WRONG(model, "a pair's accesses are not the edge's units'");
+		if (!conflict(model, pair->source.time, pair->target.time))
+			WRONG(model, "a pair's accesses do not conflict");
+		if (pair->source.address == edge->source.address)
+			WRONG(model, "an edge has a location twice");
+		for (k = 0; k < i; k++)
+			if (pair->source.address == edge->more[k].source.address)
+				WRONG(model, "an edge has a location twice");
+	}
+}
+
 /* The closing edge is none of the order; all others must be. */
 static void check_edge_is_real(struct model *model, const struct check_edge *edge, bool closing)
 {
@@ -142,6 +171,7 @@ static void check_edge_is_real(struct model *model, const struct check_edge *edg
 		WRONG(model, "an edge's accesses are not its units'");
 	if (!conflict(model, edge->source.time, edge->target.time))
 		WRONG(model, "an edge's accesses do not conflict");
+	check_more_is_real(model, edge, from, to);
 	if (!closing && !model->kept[from][to] &&
 	    !(!model->program_order && model->units[from].unary && distance(model, from, to)))
 		WRONG(model, "a cycle has an edge that the order has not");
@@ -153,7 +183,7 @@ static void take_report(struct model *model, int engine, const struct check_cycl
 	uint32_t from = unit_told(model, &closing->from), to = unit_told(model, &closing->to);
 	uint32_t i, far;
 
-	model->reports[engine]++;
+	model->reports[engine] += !cycle->again;
 	for (i = 0; i < cycle->length; i++) {
 		check_edge_is_real(model, &cycle->edges[i], !i);
 		if (!engine && cycle->edges[i].to.begin != cycle->edges[(i + 1) % cycle->length].from.begin)
@@ -161,6 +191,14 @@ static void take_report(struct model *model, int engine, const struct check_cycl
 	}
 	if (model->wrong)
 		return;
+	if (cycle->again) {
+		/* The edge was refused before, and the access at hand is new to it. */
+		model->told_again++;
+		if (engine || !model->told[0][from][to] || !closing->more_count ||
+		    closing->more[0].target.time != model->time)
+			WRONG(model, "a cycle is told again without a reason");
+		return;
+	}
 	if (to != model->current || closing->target.time != model->time)
 		WRONG(model, "a cycle is closed by another access than the one at hand");
 	for (i = 0; i < model->refused_count && !stands_for(model, from, model->refused[i]); i++)
@@ -191,6 +229,24 @@ static void graph_violation(void *user, const struct check_cycle *cycle)
 	take_report(user, 0, cycle);
 }
 
+/* Two units with an edge between them have one more pair of accesses. */
+static void graph_conflict(void *user, const struct check_unit_tag *from, const struct check_unit_tag *to,
+			   const struct check_pair *pair)
+{
+	struct model *model = user;
+	uint32_t source, target = unit_told(model, to);
+
+	if (!same_tag(&pair->source, model) || !same_tag(&pair->target, model)) {
+		WRONG(model, "an access's tag is not what was given");
+		return;
+	}
+	source = model->accesses[pair->source.time].unit;
+	model->conflicts++;
+	if (target != model->current || pair->target.time != model->time ||
+	    model->units[source].thread != from->thread || !conflict(model, pair->source.time, model->time))
+		WRONG(model, "a pair's accesses do not conflict");
+}
+
 static void aerodrome_violation(void *user, const struct check_cycle *cycle)
 {
 	take_report(user, 1, cycle);
@@ -204,9 +260,10 @@ struct model *model_new(uint64_t seed, bool program_order)
 	model->seed = seed;
 	model->random = (seed + 1) * 0x9e3779b97f4a7c15u;
 	model->program_order = program_order;
-	model->configs[0] =
-		(struct check_config){CHECK_CONFLICT_GRAPH, program_order, graph_violation, model};
-	model->configs[1] = (struct check_config){CHECK_AERODROME, program_order, aerodrome_violation, model};
+	model->configs[0] = (struct check_config){CHECK_CONFLICT_GRAPH, program_order, graph_violation, model,
+						  graph_conflict};
+	model->configs[1] =
+		(struct check_config){CHECK_AERODROME, program_order, aerodrome_violation, model, NULL};
 	model->engines[0] = check_new(&model->configs[0]);
 	model->engines[1] = check_new(&model->configs[1]);
 	return model;

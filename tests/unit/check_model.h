@@ -62,6 +62,7 @@ struct model {
 	bool told_unary[2][MODEL_UNITS][MODEL_THREADS];
 	uint32_t reports[2]; /* at this access */
 	uint64_t violations, cycles_longer_than_two;
+	uint64_t more_pairs, told_again, conflicts;
 	const char *wrong;
 	/* Large, and zero as far as there are units. */
 	bool kept[MODEL_UNITS][MODEL_UNITS];    /* edges of the order */

@@ -15,7 +15,7 @@
 #include "check_model.h"
 
 struct tally {
-	uint64_t runs, violated, violations, longer;
+	uint64_t runs, violated, violations, longer, more, again, conflicts;
 };
 
 static void run(uint64_t seed, const struct model_shape *shape, bool exhaustive, void (*look)(struct model *),
@@ -34,6 +34,9 @@ static void run(uint64_t seed, const struct model_shape *shape, bool exhaustive,
 		tally->violated += model->violations > 0;
 		tally->violations += model->violations;
 		tally->longer += model->cycles_longer_than_two;
+		tally->more += model->more_pairs;
+		tally->again += model->told_again;
+		tally->conflicts += model->conflicts;
 		model_free(model);
 	}
 }
@@ -47,6 +50,9 @@ static void check_tally(const struct tally *tally)
 	assert_true(tally->violated > tally->runs / 10);
 	assert_true(tally->violated < tally->runs - tally->runs / 20);
 	assert_true(tally->longer > tally->runs / 100);
+	assert_true(tally->more > tally->runs / 100);
+	assert_true(tally->again > tally->runs / 100);
+	assert_true(tally->conflicts > tally->runs / 100);
 }
 
 static void test_small(void **state)

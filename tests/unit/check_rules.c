@@ -38,7 +38,7 @@ static void hear(void *user, const struct check_cycle *cycle)
 static struct check *start(enum check_kind kind, bool program_order, struct heard *heard)
 {
 	*heard = (struct heard){0};
-	return check_new(&(struct check_config){kind, program_order, hear, heard});
+	return check_new(&(struct check_config){kind, program_order, hear, heard, NULL});
 }
 
 static void play(enum check_kind kind, bool program_order, const char *words, struct heard *heard)

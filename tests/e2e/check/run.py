@@ -26,6 +26,9 @@ CASES = [
     ("piper.c", ["--keep-units-at-waits"], {("fill take", "pipe")}),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
+    ("apart.c", [], {("lend look", "thing"), ("move sum", "thing")}),
+    ("apart.c", ["--every-cycle"],
+     {("borrow", "thing"), ("lend look", "thing"), ("clear mark", "thing"), ("move sum", "thing")}),
 ]
 # program, spec file, findings
 SPECS = [
@@ -41,6 +44,9 @@ SPECS = [
     ("piper.c", "wait function take", set()),
     ("contexts.cc", "ignore type counter", set()),
     ("silent.c", "notunit function eat", set()),
+    # What is declared is meant.
+    ("apart.c", "unit function borrow\nunit function mark",
+     {("borrow", "thing"), ("lend look", "thing"), ("clear mark", "thing"), ("move sum", "thing")}),
 ]
 # What is wrong with a spec file, and what is said of it.
 BAD = [
