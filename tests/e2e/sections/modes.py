@@ -131,7 +131,7 @@ def told(folder, ids):
 
 
 def main():
-    atomsan, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    atomsan, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     modes = re.findall(r'\{"(\w+)", \w+\}', source.read_text())
     assert modes
     wrong = []
