@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/exploration.h"
 #include "cli/exploring.h"
+#include "cli/noise.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -321,6 +322,7 @@ static int explore_all(struct exploration *x)
 static int run(int argc, char **argv)
 {
 	struct exploration x = {0};
+	struct noise noise = {0};
 	const struct cli_option options[] = {{"--budget", &x.budget, NULL},
 					     {"--jobs", &x.jobs, NULL},
 					     {"--strategy", &x.strategies, NULL},
@@ -333,6 +335,7 @@ static int run(int argc, char **argv)
 					     {"--stop-at-first", NULL, &x.stop_at_first},
 					     {"--no-minimise", NULL, &x.keep_long},
 					     {"--no-predict", NULL, &x.no_predict},
+					     NOISE_OPTIONS(noise),
 					     TARGET_OPTIONS(x.target),
 					     CHECKING_OPTIONS(x.checking),
 					     PUBLISH_OPTIONS(x.publish),
@@ -345,7 +348,9 @@ static int run(int argc, char **argv)
 	if (first >= argc)
 		return cli_failf(&verb_explore, "which program? usage: atomsan explore %s",
 				 verb_explore.synopsis);
-	if (target_init(&x.target, argv + first, &err) < 0)
+	noise.seed = noise.given ? x.seed : NULL;
+	if (noise_apply(&noise, argv[first], x.publish.db, &err) < 0 ||
+	    target_init(&x.target, argv + first, &err) < 0)
 		status = cli_fail(&verb_explore, &err);
 	else
 		status = explore_all(&x);
@@ -368,7 +373,7 @@ const struct verb verb_explore = {
 		"  --stop-at-first        stop at the first failure\n"
 		"  --no-minimise          do not look for the fewest context switches that fail\n"
 		"  -o, --output FOLDER    where schedules go; .atomsan/schedules beside the "
-		"program\n" TARGET_HELP CHECKING_HELP PUBLISH_HELP "\n"
+		"program\n" NOISE_HELP TARGET_HELP CHECKING_HELP PUBLISH_HELP "\n"
 		"Exit status: 66 if a run failed, 0 if none did.\n",
 	.run = run,
 };

@@ -83,11 +83,12 @@ static void empty_folder(const char *folder)
 static void become_program(const struct job *job, const char *folder, uint32_t nth)
 {
 	const char *old = getenv("ATOMSAN_OPTIONS");
+	/* The later of two wins, and these are ours to say. */
 	char *options = mem_textf(
-		"race=1:results=%s:seed=%llu:noise=%s%s%s%s%s%s%s", folder,
-		(unsigned long long)job->seed + nth, job->text, job->noise.budget ? ":noise_budget=" : "",
-		job->noise.budget ? job->noise.budget : "", job->repository ? ":repository=" : "",
-		job->repository ? job->repository : "", old && *old ? ":" : "", old ? old : "");
+		"%s%srace=1:results=%s:seed=%llu%s%s%s%s%s%s", old ? old : "", old && *old ? ":" : "", folder,
+		(unsigned long long)job->seed + nth, *job->text ? ":noise=" : "", job->text,
+		job->noise.budget ? ":noise_budget=" : "", job->noise.budget ? job->noise.budget : "",
+		job->repository ? ":repository=" : "", job->repository ? job->repository : "");
 
 	setenv("ATOMSAN_OPTIONS", options, 1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -2,6 +2,7 @@
 /* `atomsan record`: run an instrumented program and keep what its threads do. */
 #include "abi/trace.h"
 #include "cli/cli.h"
+#include "cli/noise.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,9 +62,16 @@ static int run(int argc, char **argv)
 {
 	const char *path = "atomsan.atr", *max_size = NULL;
 	int unfiltered = 0, verbose = 0;
+	struct noise noise = {0};
 	const struct cli_option options[] = {
-		{"-o", &path, NULL},          {"--output", &path, NULL},     {"--max-size", &max_size, NULL},
-		{"--all", NULL, &unfiltered}, {"--verbose", NULL, &verbose}, {NULL, NULL, NULL},
+		{"-o", &path, NULL},
+		{"--output", &path, NULL},
+		{"--max-size", &max_size, NULL},
+		{"--all", NULL, &unfiltered},
+		{"--verbose", NULL, &verbose},
+		NOISE_OPTIONS(noise),
+		NOISE_SEED_OPTION(noise),
+		{NULL, NULL, NULL},
 	};
 	int first = cli_options(&verb_record, argc, argv, options), status;
 	struct sigaction forward = {.sa_handler = pass_on};
@@ -90,6 +98,8 @@ static int run(int argc, char **argv)
 	free(folder);
 	if (unlink(absolute) < 0 && errno != ENOENT)
 		return cli_failf(&verb_record, "%s: cannot be replaced: %s", path, strerror(errno));
+	if (noise_apply(&noise, argv[first], NULL, &err) < 0)
+		return cli_fail(&verb_record, &err);
 	set_options(absolute, max_size, unfiltered, verbose);
 	child = fork();
 	if (child < 0)
@@ -125,8 +135,7 @@ const struct verb verb_record = {
 	.help = "  -o, --output FILE   the trace (default atomsan.atr); an old one is replaced\n"
 		"  --max-size MB       stop recording, not the program, when the trace is this big\n"
 		"  --all               record every access, also those that repeat one already recorded\n"
-		"  --verbose           say what the runtime does\n"
-		"\n"
+		"  --verbose           say what the runtime does\n" NOISE_HELP NOISE_SEED_HELP "\n"
 		"The exit status is the program's own.\n",
 	.run = run,
 };

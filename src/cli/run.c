@@ -2,6 +2,7 @@
 /* `atomsan run`: run an instrumented program with a checker beside it. */
 #include "cli/cli.h"
 #include "cli/follow.h"
+#include "cli/noise.h"
 #include "cli/rtoption.h"
 
 #include <dirent.h>
@@ -143,6 +144,7 @@ static int judge(const char *folder, int status, const char *program)
 
 struct options {
 	struct follow_options follow;
+	struct noise noise;
 	const char *keep, *buffer;
 	int halt, verbose, following;
 };
@@ -154,7 +156,8 @@ static int read_options(int argc, char **argv, struct options *o)
 		CHECKING_OPTIONS(o->follow.checking), PUBLISH_OPTIONS(o->follow.publish),
 		{"--keep-trace", &o->keep, NULL},     {"--buffer", &o->buffer, NULL},
 		{"--halt-on-error", NULL, &o->halt},  {"--verbose", NULL, &o->verbose},
-		{"--follow", NULL, &o->following},    {NULL, NULL, NULL},
+		{"--follow", NULL, &o->following},    NOISE_OPTIONS(o->noise),
+		NOISE_SEED_OPTION(o->noise),          {NULL, NULL, NULL},
 	};
 
 	*o = (struct options){0};
@@ -226,6 +229,8 @@ static int run(int argc, char **argv)
 		return cli_failf(&verb_run, "which program? usage: atomsan run %s", verb_run.synopsis);
 	if (check_options(&options))
 		return CLI_FAILED;
+	if (noise_apply(&options.noise, argv[first], options.follow.publish.db, &err) < 0)
+		return cli_fail(&verb_run, &err);
 	self = cli_self(&err);
 	if (!self)
 		return cli_fail(&verb_run, &err);
@@ -272,8 +277,7 @@ const struct verb verb_run = {
 	"  --halt-on-error          end the program at the first violation\n"
 	"  --keep-trace=FILE        also leave the whole trace\n"
 	"  --buffer=MB              how far the program may be ahead of its checker (default 64)\n"
-	"  --verbose                say what is done\n"
-	"\n"
+	"  --verbose                say what is done\n" NOISE_HELP NOISE_SEED_HELP "\n"
 	"Violations are printed to standard error as they are found. The exit status is 66 if\n"
 	"there were any, else the program's own.\n",
 	.run = run,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The whole job in one command: what the code suggests (lint), what one run
- * shows (record, check), what that run makes possible and what really breaks
+ * shows (record, check), which accesses meet (race), what that run makes possible and what really breaks
  * when it is forced (explore). Each step is the verb of that name, run by
  * itself; what they find is one list, in which a finding has the last word that
  * was spoken about it.
  */
 #include "cli/cli.h"
+#include "cli/noise.h"
 #include "cli/publish.h"
 #include "finding/json.h"
 
@@ -31,6 +32,7 @@ struct job {
 	char **program;
 	int program_words;
 	const char *budget, *spec, *timeout, *expect_status, *expect_stdout, *check;
+	struct noise noise;
 	struct finding_list *all;
 	bool quiet;
 };
@@ -144,7 +146,8 @@ static struct finding_list *find(struct job *job, const char *verb, const char *
 
 static void clean(const struct job *job)
 {
-	static const char *const files[] = {"lint.json", "check.json", "explore.json", "run.atr", "output"};
+	static const char *const files[] = {"lint.json",    "check.json", "race.json",
+					    "explore.json", "run.atr",    "output"};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		char *path = mem_textf("%s/%s", job->folder, files[i]);
@@ -160,9 +163,9 @@ static int work(struct job *job, const struct publish *publish)
 	char *trace = mem_textf("%s/run.atr", job->folder), *output = mem_textf("%s/output", job->folder);
 	char *budget = mem_textf("--budget=%s", job->budget ? job->budget : "200");
 	char *spec = job->spec ? mem_textf("--spec=%s", job->spec) : NULL;
-	struct finding_list *lists[3] = {NULL};
+	struct finding_list *lists[4] = {NULL};
 	const char *words[MOST_WORDS];
-	char *more[4] = {NULL};
+	char *more[5] = {NULL};
 	int count = 0;
 
 	lists[0] = find(job, "lint",
@@ -181,6 +184,14 @@ static int work(struct job *job, const struct publish *publish)
 				(const char *[]){"check", "--json", "--no-store", trace, NULL, NULL}, false);
 	}
 
+	/* Aimed at nothing; who knows where gives --noise. */
+	more[4] = job->timeout ? mem_textf("--timeout=%s", job->timeout) : NULL;
+	lists[3] = find(job, "race",
+			(const char *[]){"race", "--json", "--no-store", "--runs=2",
+					 job->noise.given ? "--noise-budget=200" : "--noise=random:20",
+					 more[4] ? more[4] : "--noise-budget=200", NULL},
+			true);
+
 	words[count++] = "explore";
 	words[count++] = "--json";
 	words[count++] = "--no-store";
@@ -198,9 +209,9 @@ static int work(struct job *job, const struct publish *publish)
 	words[count] = NULL;
 	lists[2] = find(job, "explore", words, true);
 
-	bool any = lists[0] || lists[1] || lists[2];
+	bool any = lists[0] || lists[1] || lists[2] || lists[3];
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		free(more[i]);
 	free(trace);
 	free(output);
@@ -215,7 +226,7 @@ static int work(struct job *job, const struct publish *publish)
 		status = cli_failf(&verb_test, "no step could be done; was %s built with 'atomsan cc'?",
 				   job->program[0]);
 	}
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		finding_list_free(lists[i]);
 	return status;
 }
@@ -230,6 +241,8 @@ static int run(int argc, char **argv)
 					     {"--expect-status", &job.expect_status, NULL},
 					     {"--expect-stdout", &job.expect_stdout, NULL},
 					     {"--check", &job.check, NULL},
+					     NOISE_OPTIONS(job.noise),
+					     NOISE_SEED_OPTION(job.noise),
 					     PUBLISH_OPTIONS(publish),
 					     {NULL, NULL, NULL}};
 	int first = cli_options(&verb_test, argc, argv, options);
@@ -242,6 +255,9 @@ static int run(int argc, char **argv)
 		return cli_failf(&verb_test, "there is no program to test");
 	if (access(argv[first], X_OK) && strchr(argv[first], '/'))
 		return cli_failf(&verb_test, "%s: %s", argv[first], strerror(errno));
+	/* The verbs that follow find it in the environment. */
+	if (noise_apply(&job.noise, argv[first], publish.db, &err) < 0)
+		return cli_fail(&verb_test, &err);
 	snprintf(job.folder, sizeof(job.folder), "%s/atomsan-test-XXXXXX",
 		 temporary && *temporary && strlen(temporary) < 40 ? temporary : "/tmp");
 	if (!mkdtemp(job.folder))
@@ -267,12 +283,13 @@ static int run(int argc, char **argv)
 const struct verb verb_test = {
 	.name = "test",
 	.synopsis = "[OPTION]... -- PROGRAM [ARGUMENT]...",
-	.summary = "Do everything: lint, record, check, predict, force; then tell what was found",
+	.summary = "Do everything: lint, record, check, race, predict, force; then tell what was found",
 	.help = "  --budget=N|Ns            runs under the scheduler, or seconds; 200\n"
 		"  --timeout=SECONDS        a run that takes longer has failed; 10\n"
 		"  --expect-status=N        exit status of a good run; 0\n"
 		"  --expect-stdout=FILE     what a good run prints\n"
 		"  --check=COMMAND          shell command that judges what the program printed\n"
-		"  --spec=FILE              what the sources do not say, see atomsan-spec(5)\n" PUBLISH_HELP,
+		"  --spec=FILE              what the sources do not say, see atomsan-spec(5)\n" NOISE_HELP
+			NOISE_SEED_HELP PUBLISH_HELP,
 	.run = run,
 };

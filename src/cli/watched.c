@@ -57,18 +57,28 @@ static void add_accesses(struct finding_list *list, struct finding *finding,
 	}
 }
 
-static bool add_race(struct watched *watched, struct finding *finding, const struct watched_record *record)
+/* Two names for the same bytes: what one access knows more exactly the other is told. */
+static void agree(struct watched_access *a, struct watched_access *b)
 {
-	const struct watched_access *first = &record->accesses[0], *second = &record->accesses[1];
+	size_t length = strlen(b->variable);
+
+	if (!length || (!strncmp(a->variable, b->variable, length) && strchr(".[", a->variable[length])))
+		b->variable = a->variable;
+}
+
+static bool add_race(struct watched *watched, struct finding *finding, struct watched_record *record)
+{
+	struct watched_access *first = &record->accesses[0], *second = &record->accesses[1];
 	struct finding_list *list = watched->list;
-	const char *variable = known(first->variable)    ? first->variable
-			       : known(second->variable) ? second->variable
-							 : "memory without a name";
-	const char *one = known(first->place.function) ? first->place.function : "a function without a name";
-	const char *other = known(second->place.function);
+	const char *variable, *one, *other;
 
 	if (record->access_count != 2)
 		return false;
+	agree(first, second);
+	agree(second, first);
+	variable = known(first->variable) ? first->variable : "memory without a name";
+	one = known(first->place.function) ? first->place.function : "a function without a name";
+	other = known(second->place.function);
 	finding->kind = FINDING_RACE;
 	finding->state = FINDING_OBSERVED;
 	finding->confidence = 1;
@@ -96,7 +106,7 @@ static bool add_race(struct watched *watched, struct finding *finding, const str
 /* By kind of record: fills in the finding; false if the record cannot be what it says. */
 static const struct {
 	const char *kind;
-	bool (*add)(struct watched *watched, struct finding *finding, const struct watched_record *record);
+	bool (*add)(struct watched *watched, struct finding *finding, struct watched_record *record);
 } kinds[] = {
 	{"race", add_race},
 	{"section", watched_section},

@@ -225,10 +225,46 @@ static void range_at(LLVMValueRef at, LLVMValueRef instruction, LLVMValueRef poi
 	call_hook(write ? "__atomsan_inl_write_range" : "__atomsan_inl_read_range", arguments, 3);
 }
 
+/* ---- vectors of which not all is accessed ---- */
+
+static uint64_t lane_size(LLVMTypeRef vector)
+{
+	return LLVMStoreSizeOfType(layout, LLVMGetElementType(vector));
+}
+
+static LLVMValueRef lane_bits(LLVMValueRef mask)
+{
+	unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(mask));
+
+	return widen(LLVMBuildBitCast(builder, mask, LLVMIntTypeInContext(context, lanes), ""));
+}
+
+static void lanes_hook(bool write, LLVMValueRef pointer, LLVMValueRef bits, uint64_t size, LLVMValueRef site)
+{
+	LLVMValueRef arguments[] = {pointer, bits, number(size), site};
+
+	call_hook(write ? "__atomsan_inl_write_lanes" : "__atomsan_inl_read_lanes", arguments, 4);
+}
+
+/* A load of which only these lanes count. */
+static void partial_access(LLVMValueRef load, LLVMValueRef pointer, uint64_t used)
+{
+	LLVMTypeRef type = LLVMTypeOf(load);
+	struct note note;
+
+	skip_or_site(load, pointer, type, 0, false, &note);
+	if (is_ignored(&note))
+		return;
+	note.flags |= ATOMSAN_SITE_RANGE;
+	before(load);
+	lanes_hook(false, pointer, number(used), lane_size(type),
+		   sites_add(load, ATOMSAN_READ, ATOMSAN_PLAIN, 0, &note));
+}
+
 static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
 	struct loops_place place = {.at = instruction};
-	uint64_t size = LLVMStoreSizeOfType(layout, type);
+	uint64_t size = LLVMStoreSizeOfType(layout, type), used;
 	unsigned alignment = LLVMGetAlignment(instruction);
 	struct note note;
 	LLVMValueRef arguments[3], store;
@@ -249,6 +285,10 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 		break;
 	case LOOPS_IN_PLACE:
 		break;
+	}
+	if (!write && lanes_partly_used(instruction, &used)) {
+		partial_access(instruction, pointer, used);
+		return;
 	}
 	if (write && list_has(&spoken_for, instruction)) {
 		before(instruction);
@@ -288,27 +328,6 @@ static void range_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMVal
 {
 	if (!select_pointer_private(pointer))
 		range_at(instruction, instruction, pointer, length, write);
-}
-
-/* ---- masked vectors ---- */
-
-static uint64_t lane_size(LLVMTypeRef vector)
-{
-	return LLVMStoreSizeOfType(layout, LLVMGetElementType(vector));
-}
-
-static LLVMValueRef lane_bits(LLVMValueRef mask)
-{
-	unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(mask));
-
-	return widen(LLVMBuildBitCast(builder, mask, LLVMIntTypeInContext(context, lanes), ""));
-}
-
-static void lanes_hook(bool write, LLVMValueRef pointer, LLVMValueRef bits, uint64_t size, LLVMValueRef site)
-{
-	LLVMValueRef arguments[] = {pointer, bits, number(size), site};
-
-	call_hook(write ? "__atomsan_inl_write_lanes" : "__atomsan_inl_read_lanes", arguments, 4);
 }
 
 static void masked_access(LLVMValueRef call, LLVMValueRef where, LLVMValueRef mask, LLVMTypeRef vector,

@@ -223,10 +223,11 @@ static bool harmless_block(LLVMBasicBlockRef block)
 static bool take_access(const struct linear_loop *loop, LLVMValueRef i, struct access *access)
 {
 	bool write = LLVMIsAStoreInst(i);
+	uint64_t used;
 	LLVMTypeRef type;
 	LLVMValueRef pointer;
 
-	if (!write && !LLVMIsALoadInst(i))
+	if ((!write && !LLVMIsALoadInst(i)) || lanes_partly_used(i, &used))
 		return false;
 	pointer = LLVMGetOperand(i, write);
 	type = LLVMTypeOf(write ? LLVMGetOperand(i, 0) : i);

@@ -59,12 +59,20 @@ void pass_early(LLVMModuleRef module)
 		mark_function(f);
 	}
 	calls_forget();
-	if (accesses_early())
+	if (accesses_early()) {
 		instrument_module(module);
+		return;
+	}
+	/* All of them, for only likes are inlined into each other. */
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		if (!LLVMIsDeclaration(f))
+			lanes_forbid_speculation(f);
 }
 
 void pass_late(LLVMModuleRef module)
 {
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		lanes_allow_speculation(f);
 	if (!accesses_early() && !finished_before && !heal_wanted())
 		instrument_module(module);
 	types_forget();

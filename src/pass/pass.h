@@ -239,6 +239,12 @@ LLVMValueRef instrument_updating_store(LLVMValueRef load);
 const char *heal_wanted(void);
 void heal_instrument(LLVMModuleRef module);
 
+/* lanes.c: from here on LLVM makes no accesses up in this function, until they are allowed again. */
+void lanes_forbid_speculation(LLVMValueRef function);
+void lanes_allow_speculation(LLVMValueRef function);
+/* True if some lanes of a load are looked at and others never. */
+bool lanes_partly_used(LLVMValueRef load, uint64_t *used);
+
 /* ---- small helpers (util.c) ---- */
 
 LLVMValueRef util_callee(LLVMValueRef call); /* the function called directly, or NULL */

@@ -160,6 +160,10 @@ static LLVMValueRef site_content(LLVMValueRef entry, unsigned byte, LLVMValueRef
 	const char *name;
 	size_t length;
 
+	/* What LLVM keeps in a register during a loop it loads before, under whatever condition the loop
+	 * does; such loads, and no others, have no place. */
+	if (kind == ATOMSAN_READ && !location)
+		flags |= ATOMSAN_SITE_MOVED;
 	if (!subprogram)
 		subprogram = LLVMGetSubprogram(function);
 	if (!line && subprogram)

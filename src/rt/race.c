@@ -309,6 +309,12 @@ void race_access(const void *p, uint64_t length, unsigned kinds, const struct at
 	};
 	struct watch_pause short_one = {WATCH_SLEEP, (uint32_t)rt_options.race_window};
 
+	/* An access that the program may not make in the end is nobody's business. */
+	if (site->flags & ATOMSAN_SITE_MOVED) {
+		if (pause->kind)
+			noise_pause(pause);
+		return;
+	}
 	if (watchpoint_active)
 		run_into(&access);
 	if (pause->kind)
