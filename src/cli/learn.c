@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * `atomsan learn`: what runs that pass, findings and spec files say about which
- * code must be atomic, into the atomicity repository of a program. Every other
- * run is scheduled at random, so that pairs which others may break are seen
- * broken: that is what makes the rest worth believing.
+ * code must be atomic, into the atomicity repository of a program. All runs but
+ * the first are disturbed, by the scheduler and by noise in turn, so that pairs
+ * which others may break are seen broken: that is what makes the rest worth
+ * believing.
  */
 #include "learn/learn.h"
 #include "cli/findings.h"
+#include "cli/noise.h"
 #include "cli/repository.h"
 #include "cli/target.h"
 
@@ -19,7 +21,8 @@
 
 struct options {
 	struct target target;
-	const char *runs, *repository, *spec, *finding, *db, *seed;
+	const char *runs, *repository, *spec, *finding, *db;
+	struct noise noise;
 	int from_findings, json, undisturbed;
 };
 
@@ -28,6 +31,7 @@ struct learning {
 	struct target target;
 	struct program_repository program;
 	uint64_t runs, seed;
+	char *noise; /* options of the runtime */
 	uint64_t passed, failed;
 	uint32_t from_findings, from_spec;
 	struct learn_counts counts;
@@ -40,6 +44,19 @@ static bool number(const char *text, uint64_t most, uint64_t *to)
 	errno = 0;
 	*to = strtoull(text, &end, 10);
 	return *text >= '0' && *text <= '9' && !*end && !errno && *to <= most;
+}
+
+static int read_noise(struct learning *l, struct err *err)
+{
+	const struct noise *noise = &l->options->noise;
+	char *text = noise_text(noise, l->target.argv[0], l->options->db, err);
+
+	if (!text)
+		return -1;
+	l->noise = mem_textf("filter=0:noise=%s%s%s", *text ? text : "random,20,sleep,20",
+			     noise->budget ? ":noise_budget=" : "", noise->budget ? noise->budget : "");
+	free(text);
+	return 0;
 }
 
 static int take_spec(struct learning *l, struct err *err)
@@ -93,10 +110,11 @@ static int take_run(struct learning *l, uint64_t which, struct err *err)
 
 	setup.trace = setup.quiet = true;
 	setup.seed = l->seed + which;
+	setup.options = "filter=0";
 	if (which % 2 && !l->options->undisturbed)
 		setup.strategy = strategies[which / 2 % 3];
-	else
-		setup.options = "filter=0";
+	else if (which && !l->options->undisturbed)
+		setup.options = l->noise;
 	run = run_once(&setup, &result, err);
 	if (!run)
 		return -1;
@@ -108,9 +126,11 @@ static int take_run(struct learning *l, uint64_t which, struct err *err)
 		l->failed++;
 	}
 	if (!failed && !l->options->json) {
-		fprintf(stderr, "run %llu of %llu%s%s ", (unsigned long long)which + 1,
-			(unsigned long long)l->runs, setup.strategy ? ", scheduled: " : ":",
-			setup.strategy ? setup.strategy : "");
+		fprintf(stderr, "run %llu of %llu%s: ", (unsigned long long)which + 1,
+			(unsigned long long)l->runs,
+			setup.strategy              ? ", scheduled"
+			: setup.options == l->noise ? ", with noise"
+						    : "");
 		if (result.verdict == RUN_PASSED)
 			fprintf(stderr, "%u pairs, %u new, %u broken\n", l->counts.pairs - before.pairs,
 				l->counts.fresh - before.fresh, l->counts.broken - before.broken);
@@ -178,7 +198,8 @@ static int run(int argc, char **argv)
 		{"--finding", &o.finding, NULL},
 		{"--spec", &o.spec, NULL},
 		{"--db", &o.db, NULL},
-		{"--seed", &o.seed, NULL},
+		NOISE_OPTIONS(o.noise),
+		NOISE_SEED_OPTION(o.noise),
 		{"--undisturbed", NULL, &o.undisturbed},
 		{"--json", NULL, &o.json},
 		TARGET_OPTIONS(o.target),
@@ -195,15 +216,16 @@ static int run(int argc, char **argv)
 	l.runs = o.spec || o.finding || o.from_findings ? 0 : 10;
 	if (o.runs && !number(o.runs, 1000000, &l.runs))
 		return cli_failf(&verb_learn, "--runs takes a number, not '%s'", o.runs);
-	if (o.seed && (!number(o.seed, UINT64_MAX - 1000000, &l.seed) || !l.seed))
-		return cli_failf(&verb_learn, "--seed takes a number from 1 on, not '%s'", o.seed);
+	if (o.noise.seed && (!number(o.noise.seed, UINT64_MAX - 1000000, &l.seed) || !l.seed))
+		return cli_failf(&verb_learn, "--seed takes a number from 1 on, not '%s'", o.noise.seed);
 	l.target = o.target;
-	if (target_init(&l.target, argv + first, &err) < 0 || learn(&l, &err) < 0)
+	if (target_init(&l.target, argv + first, &err) < 0 || read_noise(&l, &err) < 0 || learn(&l, &err) < 0)
 		status = cli_fail(&verb_learn, &err);
 	else
 		tell(&l);
 	program_repository_release(&l.program);
 	target_release(&l.target);
+	free(l.noise);
 	return status;
 }
 

@@ -23,29 +23,32 @@ static double confidence_of(const char *from)
 	return !strncmp(from, "learned", 7) ? 0.8 : !strncmp(from, "lint", 4) ? 0.9 : 1;
 }
 
+/* "FUNCTION FILE" */
+static struct finding_place unit_place(struct finding_list *list, const char *text,
+				       const struct watched_access *access)
+{
+	const char *blank = strchr(text, ' ');
+
+	return (struct finding_place){.function =
+					      blank ? finding_textf(list, "%.*s", (int)(blank - text), text)
+						    : finding_text(list, access->place.function),
+				      .file = finding_text(list, blank ? blank + 1 : access->place.file),
+				      .line = access->place.line};
+}
+
 static void add_units(struct finding_list *list, struct finding *finding, const struct watched_record *record)
 {
 	const struct watched_access *entry = &record->accesses[0], *other = &record->accesses[1];
-	const char *unit = fact(record, "unit"), *blank = strchr(unit, ' ');
 	const char *set = finding_text(list, fact(record, "set"));
 	struct finding_unit *u = finding_add_unit(list, finding);
 
-	u->place = (struct finding_place){
-		.function = blank ? finding_textf(list, "%.*s", (int)(blank - unit), unit)
-				  : finding_text(list, entry->place.function),
-		.file = finding_text(list, blank ? blank + 1 : entry->place.file),
-		.line = entry->place.line};
+	u->place = unit_place(list, fact(record, "unit"), entry);
 	u->thread = finding_text(list, entry->thread);
 	u->set = set;
 	u->why = finding_textf(list, "section %s of the atomicity repository lies in it (%s)",
 			       fact(record, "section"), fact(record, "from"));
 	u = finding_add_unit(list, finding);
-	u->place = other->depth ? (struct finding_place){finding_text(list, other->frames[0].function),
-							 finding_text(list, other->frames[0].file),
-							 other->frames[0].line, 0}
-				: (struct finding_place){finding_text(list, other->place.function),
-							 finding_text(list, other->place.file),
-							 other->place.line, 0};
+	u->place = unit_place(list, fact(record, "other"), other);
 	u->thread = finding_text(list, other->thread);
 	u->set = set;
 	u->why = finding_text(list, "it accesses the variable meanwhile");
@@ -84,6 +87,9 @@ bool watched_section(struct watched *watched, struct finding *finding, const str
 	finding->kind = FINDING_ATOMICITY;
 	finding->state = FINDING_OBSERVED;
 	finding->confidence = confidence_of(fact(record, "from"));
+	/* What came from a finding is the same again, whoever came in between this time. */
+	if (!strncmp(fact(record, "from"), "finding ", 8) && finding_id_is_valid(fact(record, "from") + 8))
+		snprintf(finding->id, sizeof(finding->id), "%s", fact(record, "from") + 8);
 	finding->pattern = finding_text(list, fact(record, "pattern"));
 	add_units(list, finding, record);
 	for (uint32_t i = 0; i <= last; i++)

@@ -4,7 +4,8 @@
  * pattern is: what is loaded, computed with and stored again is hardly ever meant
  * to be interrupted; what is tested and then used sometimes is; two accesses one
  * after the other are candidates only, for runs to confirm. Volatile data is left
- * out, and atomic data but for loads and stores that make up an update.
+ * out, and atomic data but for loads and stores that make up an update; relaxed
+ * ones say themselves that a lost one does not matter.
  */
 #include "lint/section.h"
 
@@ -22,7 +23,7 @@ static bool is_usable(const struct lint *lint, const struct access *a, enum sect
 	const struct program_inst *inst = &lint->program.insts[a->inst];
 
 	return (inst->op == PROGRAM_LOAD || inst->op == PROGRAM_STORE) && inst->line &&
-	       !(inst->flags & PROGRAM_VOLATILE) &&
+	       !(inst->flags & (PROGRAM_VOLATILE | PROGRAM_RELAXED)) &&
 	       (pattern == SECTION_LOAD_STORE || !(inst->flags & PROGRAM_ATOMIC));
 }
 

@@ -19,6 +19,7 @@
  */
 #include "rt/event_inl.h"
 #include "rt/scheduler.h"
+#include "rt/sections.h"
 #include "rt/watch.h"
 
 /* A byte's bit times these is its bits in a cell. */
@@ -285,7 +286,7 @@ INLINE bool watched(const void *p, uint64_t length, uint64_t kinds, const struct
 {
 	if (likely(!rt_watching))
 		return false;
-	if (watch_wanted_at(p, length))
+	if (watch_wanted_at(p, length) && !(rt_watching == WATCH_SECTIONS && sections_idle(p, length, site)))
 		watch_access(p, length, watched_kinds(kinds), site);
 	return !rt_recording;
 }

@@ -34,15 +34,22 @@ enum {
 	WINGS = 4, /* addresses of one section: the entry's, and for two variables those of ends */
 	NOTES = 2, /* per address: the first read and the first write of others */
 	BUCKETS = 1024,
-	SHORT = 16, /* bytes of what lies in a bucket; longer ones are in a list of their own */
+	SHORT = 16,   /* bytes of what lies in buckets; longer ones are in a list of their own */
+	GRANULES = 3, /* that so many bytes can touch */
 	PENDING = 4,
 };
 
+struct node {
+	struct node *next;
+	struct wing *wing;
+	uint32_t bucket;
+};
+
 struct wing {
-	struct wing *next;
+	struct node nodes[GRANULES]; /* one for each granule */
+	uint32_t node_count;
 	struct open *open;
 	uint64_t address, length;
-	uint32_t bucket;
 	uint32_t end; /* as in struct section_link; of the entry's it is 0 */
 	struct section_access notes[NOTES];
 	uint32_t note_count;
@@ -68,18 +75,18 @@ struct block {
 };
 
 static struct bucket {
-	struct wing *first;
+	struct node *first;
 	uint32_t lock;
 } buckets[BUCKETS + 1]; /* the last one has what is long */
 
 static struct block *blocks, *free_blocks;
 static uint32_t blocks_lock;
 static uint64_t serials;
-static uint32_t open_total; /* in all threads: while there is none, accesses have nothing to look for */
+static uint32_t open_total;      /* in all threads: while there is none, accesses have nothing to look for */
+__thread uint32_t sections_mine; /* of this thread */
 
 static __thread struct {
 	struct block *block;
-	uint32_t count; /* of open ones */
 	uint64_t epoch;
 	struct pending {
 		struct wing *wing;
@@ -193,32 +200,60 @@ static void take_access(struct section_access *access, const void *p, uint64_t l
 
 /* ---- entering and leaving ---- */
 
-static uint32_t bucket_of(uint64_t granule)
+static inline uint32_t bucket_of(uint64_t granule)
 {
 	return (uint32_t)(granule * 0x9e3779b97f4a7c15ull >> 54);
 }
 
+static inline bool is_empty(uint32_t bucket)
+{
+	return !__atomic_load_n(&buckets[bucket].first, __ATOMIC_RELAXED);
+}
+
+bool sections_idle(const void *p, uint64_t length, const struct atomsan_site *site) HOOKED
+{
+	uint64_t first = (uint64_t)p >> 3, last = ((uint64_t)p + length - 1) >> 3;
+
+	if (sections_mine || sections_link(site))
+		return false;
+	return !__atomic_load_n(&open_total, __ATOMIC_RELAXED) ||
+	       (last - first <= 1 && is_empty(bucket_of(first)) && is_empty(bucket_of(last)) &&
+		is_empty(BUCKETS));
+}
+
 static void link_wing(struct wing *wing) HOOKED
 {
-	struct bucket *bucket = &buckets[wing->bucket];
+	uint64_t first = wing->address >> 3, last = (wing->address + wing->length - 1) >> 3;
 
-	lock(&bucket->lock);
-	wing->next = bucket->first;
-	__atomic_store_n(&bucket->first, wing, __ATOMIC_RELAXED);
-	unlock(&bucket->lock);
+	wing->node_count = wing->length > SHORT ? 1 : (uint32_t)(last - first) + 1;
+	for (uint32_t i = 0; i < wing->node_count; i++) {
+		struct node *node = &wing->nodes[i];
+		struct bucket *bucket;
+
+		node->wing = wing;
+		node->bucket = wing->length > SHORT ? BUCKETS : bucket_of(first + i);
+		bucket = &buckets[node->bucket];
+		lock(&bucket->lock);
+		node->next = bucket->first;
+		__atomic_store_n(&bucket->first, node, __ATOMIC_RELAXED);
+		unlock(&bucket->lock);
+	}
 }
 
 static void unlink_wing(struct wing *wing) HOOKED
 {
-	struct bucket *bucket = &buckets[wing->bucket];
+	for (uint32_t i = 0; i < wing->node_count; i++) {
+		struct bucket *bucket = &buckets[wing->nodes[i].bucket];
 
-	lock(&bucket->lock);
-	for (struct wing **p = &bucket->first; *p; p = &(*p)->next)
-		if (*p == wing) {
-			__atomic_store_n(p, wing->next, __ATOMIC_RELAXED);
-			break;
-		}
-	unlock(&bucket->lock);
+		lock(&bucket->lock);
+		for (struct node **p = &bucket->first; *p; p = &(*p)->next)
+			if (*p == &wing->nodes[i]) {
+				__atomic_store_n(p, wing->nodes[i].next, __ATOMIC_RELAXED);
+				break;
+			}
+		unlock(&bucket->lock);
+	}
+	wing->node_count = 0;
 }
 
 /* From here on nobody leaves a note. */
@@ -233,13 +268,13 @@ static void forget(struct open *open) HOOKED
 {
 	close_wings(open);
 	__atomic_store_n(&open->serial, 0, __ATOMIC_RELAXED);
-	self.count--;
+	sections_mine--;
 	__atomic_fetch_sub(&open_total, 1, __ATOMIC_RELAXED);
 }
 
-#define FOR_MINE(one)                                                  \
-	for (struct open *one = self.count ? self.block->opens : NULL; \
-	     one && one < self.block->opens + MINE; one++)             \
+#define FOR_MINE(one)                                                     \
+	for (struct open *one = sections_mine ? self.block->opens : NULL; \
+	     one && one < self.block->opens + MINE; one++)                \
 		if (one->serial)
 
 /* Sections whose unit was left. */
@@ -282,7 +317,6 @@ static void add_wing(struct open *open, uint64_t address, uint64_t length, uint3
 	wing->length = length;
 	wing->end = end;
 	wing->note_count = 0;
-	wing->bucket = length > SHORT ? BUCKETS : bucket_of(address >> 3);
 	link_wing(wing);
 }
 
@@ -371,7 +405,7 @@ static void enter(const struct section *section, const void *p, uint64_t length,
 		__atomsan_thread.low = __atomsan_thread.top;
 	take_access(&open->entry, p, length, section->kind, site);
 	open->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
-	self.count++;
+	sections_mine++;
 	__atomic_fetch_add(&open_total, 1, __ATOMIC_RELAXED);
 	add_wing(open, (uint64_t)p, length, 0);
 	if (section->any)
@@ -485,8 +519,8 @@ static void look_into(uint32_t number, const void *p, uint64_t length, unsigned 
 	if (!__atomic_load_n(&bucket->first, __ATOMIC_RELAXED))
 		return;
 	lock(&bucket->lock);
-	for (struct wing *wing = bucket->first; wing; wing = wing->next)
-		visit(wing, p, length, kinds, site, atomic);
+	for (struct node *node = bucket->first; node; node = node->next)
+		visit(node->wing, p, length, kinds, site, atomic);
 	unlock(&bucket->lock);
 }
 
@@ -496,25 +530,16 @@ static void meet(const void *p, uint64_t length, unsigned kinds, const struct at
 {
 	uint64_t first = (uint64_t)p >> 3, last = ((uint64_t)p + length - 1) >> 3;
 
-	if (likely(__atomic_load_n(&open_total, __ATOMIC_RELAXED) == self.count) || !length)
+	if (likely(__atomic_load_n(&open_total, __ATOMIC_RELAXED) == sections_mine) || !length)
 		return;
 	if (sections_over_two)
 		look_at_epoch();
-	if (last - first >= BUCKETS) {
+	if (last - first >= BUCKETS)
 		for (uint32_t i = 0; i < BUCKETS; i++)
 			look_into(i, p, length, kinds, site, atomic);
-	} else {
-		uint32_t before = BUCKETS;
-
-		/* What lies here may begin as many granules before. */
-		for (uint64_t g = first - SHORT / 8; g <= last; g++) {
-			uint32_t number = bucket_of(g);
-
-			if (number != before)
-				look_into(number, p, length, kinds, site, atomic);
-			before = number;
-		}
-	}
+	else
+		for (uint64_t g = first; g <= last; g++)
+			look_into(bucket_of(g), p, length, kinds, site, atomic);
 	look_into(BUCKETS, p, length, kinds, site, atomic);
 }
 
@@ -549,7 +574,7 @@ static void own(const void *p, uint64_t length, unsigned kind, const struct atom
 		bool decided) HOOKED
 {
 	uint32_t first = sections_link(site);
-	for (uint32_t i = self.count ? first : 0; i; i = sections_links[i].next) {
+	for (uint32_t i = sections_mine ? first : 0; i; i = sections_links[i].next) {
 		const struct section_link *link = &sections_links[i];
 		const struct section *section = &sections_all[link->section];
 		struct atomsan_frame *frame;
@@ -595,7 +620,7 @@ static void enter_here(const void *p, uint64_t length, unsigned kind, const stru
 
 static void step(const void *p, uint64_t length, unsigned kind, const struct atomsan_site *site) HOOKED
 {
-	if (self.count) {
+	if (sections_mine) {
 		forget_left();
 		forget_through(site);
 	}
@@ -610,11 +635,6 @@ void sections_access(const void *p, uint64_t length, unsigned kinds, const struc
 		step(p, length, kinds & ATOMICITY_READ ? ATOMICITY_READ : ATOMICITY_WRITE, site);
 }
 
-bool sections_inside(void) HOOKED
-{
-	return self.count != 0;
-}
-
 /* ---- atomic operations ---- */
 
 void sections_atomic(const void *p, const struct atomsan_site *site) HOOKED
@@ -623,16 +643,16 @@ void sections_atomic(const void *p, const struct atomsan_site *site) HOOKED
 
 	if (unlikely(self.holding))
 		return;
-	if (self.count) {
+	if (sections_mine) {
 		forget_left();
 		forget_through(site);
 	}
 	self.pending_count = 0;
 	meet(p, site->size, kinds, site, true);
 	/* What ends with the operation gets no more notes; whether it ends, the operation shows. */
-	if (self.count && kinds & ATOMICITY_READ)
+	if (sections_mine && kinds & ATOMICITY_READ)
 		own(p, site->size, ATOMICITY_READ, site, site->kind != ATOMSAN_ATOMIC_RMW);
-	if (self.count && kinds & ATOMICITY_WRITE)
+	if (sections_mine && kinds & ATOMICITY_WRITE)
 		own(p, site->size, ATOMICITY_WRITE, site, site->kind != ATOMSAN_ATOMIC_RMW);
 }
 
@@ -640,12 +660,12 @@ static void confirm(const void *p, unsigned kinds, const struct atomsan_site *si
 {
 	for (uint32_t i = 0; i < self.pending_count; i++) {
 		struct wing *wing = self.pending[i].wing;
-		struct bucket *bucket = &buckets[wing->bucket];
+		struct bucket *bucket = &buckets[wing->nodes[0].bucket];
 
 		lock(&bucket->lock);
-		for (struct wing *w = bucket->first; w; w = w->next)
-			if (w == wing && w->open->serial == self.pending[i].serial)
-				note(w, p, site->size, kinds, site);
+		for (struct node *node = bucket->first; node; node = node->next)
+			if (node == &wing->nodes[0] && wing->open->serial == self.pending[i].serial)
+				note(wing, p, site->size, kinds, site);
 		unlock(&bucket->lock);
 	}
 	self.pending_count = 0;
@@ -703,7 +723,7 @@ void sections_op(enum trace_op op, const void *object) HOOKED
 {
 	uint64_t length = 0;
 
-	if (!self.count || self.holding)
+	if (!sections_mine || self.holding)
 		return;
 	forget_left();
 	/* libc has the size of a block in the word before it. */
@@ -738,5 +758,5 @@ void sections_fork_child(void)
 		for (uint32_t i = 0; i < MINE; i++)
 			block->opens[i].serial = block->opens[i].busy = 0;
 	blocks_lock = 0;
-	open_total = self.count = self.pending_count = self.holding = 0;
+	open_total = sections_mine = self.pending_count = self.holding = 0;
 }

@@ -27,7 +27,6 @@ bool sections_start(void); /* true: there is something to watch */
 void sections_thread_end(void);
 void sections_finish(void);
 void sections_fork_child(void);
-bool sections_inside(void) ATOMSAN_KEEPS_REGISTERS; /* is the calling thread in one? */
 /* Before an access; of an update before its read, and with the write alone before that. */
 void sections_access(const void *p, uint64_t length, unsigned kinds,
 		     const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
@@ -87,6 +86,20 @@ static inline uint32_t sections_link(const struct atomsan_site *site)
 
 	return likely(number < sections_sites) ? sections_first[number] : 0;
 }
+
+/* ---- who is inside ---- */
+
+extern __thread uint32_t sections_mine __attribute__((tls_model("local-exec")));
+
+/* Is the calling thread inside a section? */
+static inline bool sections_inside(void)
+{
+	return sections_mine != 0;
+}
+
+/* Nobody is inside a section that this access could have to do with, and it begins none. Without calls to
+ * anybody, and so without the cost of keeping registers. */
+bool sections_idle(const void *p, uint64_t length, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
 
 /* ---- what happened ---- */
 

@@ -7,6 +7,7 @@
  *   section    its id
  *   from       where it comes from, as in the repository
  *   unit       function and file, with a blank between
+ *   other      the same of whoever came in between
  *   set        atomic set of the variable, as findings name it
  *   pattern    RWR, ...
  */
@@ -117,6 +118,53 @@ static void put_set(char *to, const char *end, const struct section_access *acce
 	}
 }
 
+static bool same(const char *a, const char *b) HOOKED
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+/*
+ * Whose unit the access is made in, as checkers see it (docs/units.md), so that
+ * both give the violation one id: the outermost function that is handed the
+ * object, or that belongs to the variable's file. The bottom frame is none.
+ */
+static const struct atomsan_function *unit_of(const struct section_access *access) HOOKED
+{
+	const struct atomsan_site *site = access->site;
+	const struct atomsan_variable *variable = NULL;
+	uint32_t outermost =
+		access->depth < SECTIONS_STACK && access->depth ? access->depth - 1 : access->depth;
+	const struct atomsan_function *innermost = NULL;
+
+	if (!(site->type && site->member))
+		variable = rt_module_variable(access->address);
+	for (uint32_t i = outermost; i--;) {
+		const struct atomsan_function *f = access->frames[i];
+
+		if (f->flags & ATOMSAN_FN_ACCESSOR)
+			continue;
+		if (!variable ? site->type && f->receiver_type &&
+					same(watch_report_text(&f->receiver_type),
+					     watch_report_text(&site->type))
+			      : f->flags & ATOMSAN_FN_EXTERNAL && f->file && variable->file &&
+					same(watch_report_text(&f->file), watch_report_text(&variable->file)))
+			return f;
+		innermost = f;
+	}
+	return innermost;
+}
+
+static void put_unit(char *to, const char *end, const struct section_access *access) HOOKED
+{
+	const struct atomsan_function *f = unit_of(access);
+
+	to = put(to, end, watch_report_text(f ? &f->name : &access->site->function));
+	to = put(to, end, " ");
+	put(to, end, watch_report_text(f ? &f->file : &access->site->file));
+}
+
 static char letter(unsigned kinds)
 {
 	return kinds & ATOMICITY_WRITE ? 'W' : 'R';
@@ -139,7 +187,7 @@ void sections_report(const struct section *section, const struct section_end *en
 		     const struct section_access *entry, const struct section_access *const *others,
 		     uint32_t count, const struct section_access *last) HOOKED
 {
-	char id[32], from[128], unit[256], set[256], pattern[8], *p = unit;
+	char id[32], from[128], unit[256], other[256], set[256], pattern[8], *p = unit;
 	struct watch_report report;
 	uint32_t number = number_of(section, end, others[0]->site), n = 0;
 
@@ -158,9 +206,14 @@ void sections_report(const struct section *section, const struct section_end *en
 	report.after = last->value;
 	atomicity_word_copy(section->id, id, sizeof id);
 	put_from(from, from + sizeof from, section);
-	p = put_word(p, unit + sizeof unit, section->unit);
-	p = put(p, unit + sizeof unit, " ");
-	put_word(p, unit + sizeof unit, section->unit_file);
+	if (section->given_unit) {
+		p = put_word(p, unit + sizeof unit, section->unit);
+		p = put(p, unit + sizeof unit, " ");
+		put_word(p, unit + sizeof unit, section->unit_file);
+	} else {
+		put_unit(unit, unit + sizeof unit, entry);
+	}
+	put_unit(other, other + sizeof other, others[0]);
 	put_set(set, set + sizeof set, entry);
 	pattern[0] = letter(entry->kinds);
 	pattern[1] = letter(others[0]->kinds);
@@ -171,7 +224,8 @@ void sections_report(const struct section *section, const struct section_end *en
 	report.facts[2] = (struct watch_report_fact){"unit", unit};
 	report.facts[3] = (struct watch_report_fact){"set", set};
 	report.facts[4] = (struct watch_report_fact){"pattern", pattern};
-	report.fact_count = 5;
+	report.facts[5] = (struct watch_report_fact){"other", other};
+	report.fact_count = 6;
 	watch_report(&report);
 }
 
