@@ -269,6 +269,23 @@ static void find_units(const struct atomsan_function *functions, uint64_t count)
 	}
 }
 
+/* The order of locks with names of their own; that of others is learned. */
+static void add_order(const struct atomicity_word *names_of)
+{
+	const struct atomsan_variable *locks[2];
+
+	for (int i = 0; i < 2; i++) {
+		char name[256];
+
+		atomicity_word_copy(names_of[i], name, sizeof name);
+		locks[i] = rt_module_variable_named(name, 0);
+		if (!locks[i])
+			return;
+	}
+	heal_order_add(heal_lock_node((const void *)locks[0]->address),
+		       heal_lock_node((const void *)locks[1]->address));
+}
+
 /* Say it once, by name, and go on with the rest. */
 static void say_lost(const struct atomsan_heal_section *section, const struct atomicity_place *place)
 {
@@ -331,13 +348,17 @@ static void look_up(const struct atomicity_table *table, uint64_t first, bool sa
 	uint32_t index = 0;
 
 	atomicity_begin(&reader, text, text_length);
-	while (index < heal_section_count && atomicity_next(&reader) > 0) {
+	while (atomicity_next(&reader) > 0) {
 		const struct atomicity_section *given = &reader.section;
 		struct atomsan_heal_section *section;
 		uint32_t before = found_count, ends = 0;
 
+		if (reader.item == ATOMICITY_ORDER)
+			add_order(reader.order);
 		if (reader.item != ATOMICITY_SECTION)
 			continue;
+		if (index == heal_section_count)
+			break;
 		section = &heal_sections[index++];
 		if (!note_place(&given->entry, table, first, same_build, section, ATOMSAN_HEAL_ENTRY)) {
 			if (executable)

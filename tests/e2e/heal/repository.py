@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""repository.py ATOMSAN CORPUS: where sections come from, and what becomes of repositories that do not fit.
+
+From a finding to a healed program and a verified one; a damaged repository, one of another build, one that names
+nothing; a program for the field without sections, which must be the one that clang alone makes.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LIMIT = 120
+
+
+def fail(text):
+    sys.exit(f"repository.py: {text}")
+
+
+def run(*words, status=0, **more):
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, timeout=LIMIT, check=False, **more)
+    if status is not None and done.returncode != status:
+        fail(f"{' '.join(map(str, words))}: status {done.returncode}, not {status}: {done.stdout}{done.stderr}")
+    return done
+
+
+def expect(text, part, what):
+    if part not in text:
+        fail(f"{what}: '{part}' is not in '{text}'")
+
+
+def code(program):
+    """What the program does, as the disassembler has it, without the file's name."""
+    return run("objdump", "-d", "--no-show-raw-insn", program).stdout.split("\n", 3)[3]
+
+
+def main():
+    atomsan, corpus = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+    original = (corpus / "wrong/account_update/account_update.c").read_text().replace("../../stage.h",
+                                                                                     str(corpus / "stage.h"))
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        source, program, table = pathlib.Path("program.c"), "./program", pathlib.Path("program.atomicity")
+        source.write_text(original)
+        run(atomsan, "cc", "-g", "-O2", "-pthread", source, "-o", program)
+
+        # Nothing is known yet.
+        said = run(atomsan, "heal", "--", program, status=1)
+        expect(said.stderr, "there is nothing to heal", "no findings")
+
+        # A schedule that fails is found; healing makes it impossible.
+        run(atomsan, "explore", "--budget=100", "--stop-at-first", "--jobs=1", "--seed=1", "--", program, status=66)
+        document = json.loads(run(atomsan, "heal", "--verify", "--times=2", "--json", "--", program).stdout)
+        for schedule in document["schedules"]:
+            if schedule["without"]["failed"] != 2 or schedule["healed"]["failed"]:
+                fail(f"verified: {schedule}")
+        finding = document["schedules"][0]["finding"]
+        expect(run(atomsan, "heal", "--verify", finding, "--", program).stdout, "0 of 1 failed", "one finding")
+        expect(run(atomsan, "heal", "--verify", "F-0000", "--", program, status=1).stderr, "there is no",
+               "a finding that is not there")
+        if table.exists():
+            fail("a repository was left that nobody asked for")
+
+        # Kept as a repository; under random schedules the program is whole, and the finding is noted as healed.
+        run(atomsan, "heal", "--from-findings", "--", program)
+        text = table.read_text()
+        expect(text, f"from finding {finding}", "the repository")
+        broken = healed = 0
+        for seed in range(1, 9):
+            chance = f"sched=random:seed={seed}"
+            broken += run(program, status=None, env=dict(os.environ, ATOMSAN_OPTIONS=chance)).returncode != 0
+            healed += run(atomsan, "heal", "--quiet", "--", program, status=None,
+                          env=dict(os.environ, ATOMSAN_OPTIONS=chance)).returncode != 0
+        if not broken or healed:
+            fail(f"of 8 random schedules {broken} failed, and {healed} with healing")
+        listed = json.loads(run(atomsan, "list", "--json", status=None).stdout)
+        if [f["state"] for f in listed["findings"] if f["id"] == finding] != ["healed"]:
+            fail(f"the store does not say that it is healed: {listed}")
+
+        # An end that is damaged: said, and the program runs on.
+        pathlib.Path("damaged").write_text(text + "section A-1 x\n  entry sideways\n")
+        said = run(program, env=dict(os.environ, ATOMSAN_OPTIONS="heal=1:repository=damaged"))
+        expect(said.stderr, "is damaged in line", "a damaged repository")
+        expect(said.stdout, "expected 110, got 110", "a damaged repository")
+        expect(run(atomsan, "heal", "--repository=damaged", "--", program, status=1).stderr, "damaged:",
+               "the tool and a damaged repository")
+        said = run(atomsan, "cc", "--heal=damaged", "-O2", "-pthread", source, "-o", "field")
+        expect(said.stderr, "the 1 sections before it are healed", "the compiler and a damaged repository")
+
+        # Edited elsewhere, the section is found again; edited itself, it is missed by name.
+        source.write_text("/* one line\n more */\n" + original)
+        run(atomsan, "cc", "-g", "-O2", "-pthread", source, "-o", program)
+        said = json.loads(run(atomsan, "heal", "--json", "--", program).stdout.split("\n", 1)[1])
+        if said["sections"][0]["entered"] != 20:
+            fail(f"moved lines: {said}")
+        source.write_text(original.replace("balance = a->balance;", "balance = a->balance; balance = a->balance + balance * 0;"
+                                           ).replace("long balance;\n};", "volatile long balance;\n};"))
+        run(atomsan, "cc", "-g", "-O2", "-pthread", source, "-o", program)
+        pathlib.Path("exact").write_text(text.replace(f"  from finding {finding} healed\n", "").replace(
+            f"  from finding {finding} reproduced\n", "").replace("account_update.c:36", "account_update.c:336").replace(
+                "program.c:36", "program.c:336"))
+        said = run(program, env=dict(os.environ, ATOMSAN_OPTIONS="heal=1:repository=exact"))
+        expect(said.stderr, "is not healed: the program has no access to account.balance", "an edited function")
+        said = run(atomsan, "cc", "--heal=exact", "-O2", "-pthread", source, "-o", "field")
+        expect(said.stderr, "has no access to account.balance", "the compiler and an edited function")
+
+        # Without a section that is in it, a program for the field is the one that clang makes.
+        pathlib.Path("empty").write_text("atomicity 1\n")
+        pathlib.Path("foreign").write_text("atomicity 1\nsection A-2 other.thing\n  entry R other.thing f f.c:1:1\n"
+                                           "  end W other.thing f f.c:2:1\n")
+        run(run(atomsan, "cc", "--print", "compiler").stdout.strip(), "-g", "-O2", "-pthread", source, "-o", "plain")
+        for name in ("empty", "foreign"):
+            run(atomsan, "cc", f"--heal={name}", "-O2", "-pthread", source, "-o", "field")
+            if code("field") != code("plain"):
+                fail(f"{name}: a program without sections is not what clang makes of it")
+        run(atomsan, "cc", f"--heal={table}", "-O2", "-pthread", source, "-o", "field")
+        if code("field") == code("plain"):
+            fail("a program with a section is what clang makes of it")
+        expect(run(atomsan, "cc", "--heal=nowhere", source, "-o", "field", status=1).stderr, "nowhere", "no repository")
+    print("all as expected")
+
+
+main()
