@@ -16,6 +16,28 @@ static uint8_t bytes_of(uint64_t at, uint64_t stop)
 	return (uint8_t)(((1u << (stop - at)) - 1) << (at & 7));
 }
 
+/*
+ * An access outside any unit is one by itself, for each set that it touches, also
+ * if it touches several cells. It stays open until the access is done.
+ */
+static uint32_t alone_in_pieces(struct model *model, uint32_t root, const struct model_unit *alone)
+{
+	for (uint32_t i = 0; i < model->alone_count; i++)
+		if (model->alone[i].set == root)
+			return model->alone[i].unit;
+	if (model->alone_count == MODEL_ALONE)
+		access_end(model);
+	model->alone[model->alone_count].set = root;
+	model->alone[model->alone_count].unit = model->sink.unit_begin(model->sink.user, alone);
+	return model->alone[model->alone_count++].unit;
+}
+
+void access_end(struct model *model)
+{
+	while (model->alone_count)
+		model->sink.unit_end(model->sink.user, model->alone[--model->alone_count].unit);
+}
+
 /* The sink hears of it. */
 static void access_loud(struct model *model, struct cell *cell, uint64_t address, uint32_t root,
 			const struct accessor *who)
@@ -35,33 +57,26 @@ static void access_loud(struct model *model, struct cell *cell, uint64_t address
 	if (!cell->location && model->quiet)
 		cell->location = sink->location_new(sink->user);
 	unit = unit_of_access(model, who->thread, root);
-	if (unit != MODEL_NO_UNIT) {
-		if (!who->writes && unit_reads_again(model, root, address))
-			tag.op = MODEL_READ_AGAIN;
-		if (who->reads)
-			sink->read(sink->user, unit, cell->location, &tag);
-		if (who->writes)
-			sink->write(sink->user, unit, cell->location, &tag);
-		return;
+	if (unit == MODEL_NO_UNIT) {
+		struct model_unit alone = {.thread = who->thread,
+					   .context = who->context,
+					   .rule = MODEL_RULE_NONE,
+					   .set = model->sets[root].handle,
+					   .begin = who->time};
+
+		if (!who->several && !(who->reads && who->writes)) {
+			(who->writes ? sink->unary_write : sink->unary_read)(sink->user, &alone,
+									     cell->location, &tag);
+			return;
+		}
+		unit = alone_in_pieces(model, root, &alone);
+	} else if (!who->writes && unit_reads_again(model, root, address)) {
+		tag.op = MODEL_READ_AGAIN;
 	}
-
-	struct model_unit alone = {.thread = who->thread,
-				   .context = who->context,
-				   .rule = MODEL_RULE_NONE,
-				   .set = model->sets[root].handle,
-				   .begin = who->time};
-
-	if (!who->writes) {
-		sink->unary_read(sink->user, &alone, cell->location, &tag);
-	} else if (!who->reads) {
-		sink->unary_write(sink->user, &alone, cell->location, &tag);
-	} else {
-		/* Read and written in one stroke: two accesses of one unit. */
-		unit = sink->unit_begin(sink->user, &alone);
+	if (who->reads)
 		sink->read(sink->user, unit, cell->location, &tag);
+	if (who->writes)
 		sink->write(sink->user, unit, cell->location, &tag);
-		sink->unit_end(sink->user, unit);
-	}
 }
 
 /*
@@ -70,10 +85,15 @@ static void access_loud(struct model *model, struct cell *cell, uint64_t address
  * nothing was done yet, and it is to be looked up again.
  */
 static bool access_cell(struct model *model, struct cell *cell, uint64_t at, uint64_t stop,
-			struct place *place, const struct accessor *who)
+			struct place *place, struct accessor *who)
 {
-	uint64_t tellings = model->tellings;
-	uint32_t root = set_of_access(model, &model->threads[who->thread], cell, at, place, who->writes);
+	uint64_t tellings = model->tellings, begin = at & ~7ull;
+	uint32_t root;
+
+	/* Of a member that lies in several cells it is the first byte that tells where its struct begins. */
+	if (begin < who->address)
+		begin = who->address;
+	root = set_of_access(model, &model->threads[who->thread], cell, begin, place, who->writes);
 
 	if (!root || (model->quiet && !model->sets[root].loud && quiet_access(model, root, who, at, stop)))
 		return true;
@@ -134,31 +154,36 @@ static void join(struct model *model, struct granule *granule, uint64_t address)
 
 /* Bytes of a granule that were not always accessed together. Those that are left to be done are returned. */
 static uint8_t access_parts(struct model *model, struct granule *granule, uint64_t address, uint8_t mask,
-			    struct place *place, const struct accessor *who)
+			    struct place *place, struct accessor *who)
 {
 	uint64_t base = address & ~7ull;
 	struct cell *cells = make_parts(model, granule);
 	unsigned count = 0;
 
+	who->several = true;
 	while (count < 8 && cells[count].mask)
 		count++;
-	for (unsigned i = 0, known = count; i < known && mask; i++) {
-		uint8_t common = cells[i].mask & mask;
+	/* From the lowest byte on, however the cells came about. */
+	while (mask) {
+		unsigned i = 0;
+		uint8_t common;
 
-		if (!common)
-			continue;
+		while (i < count && !(cells[i].mask & mask & -mask))
+			i++;
+		if (i == count) {
+			/* Bytes that are in no cell yet. */
+			common = mask;
+			for (unsigned k = 0; k < count; k++)
+				common &= (uint8_t)~cells[k].mask;
+			new_location(model, &cells[count++], common);
+		}
+		common = cells[i].mask & mask;
 		if (common != cells[i].mask)
 			split(model, &cells[i], &cells[count++], common, base);
 		if (!access_cell(model, &cells[i], base + (unsigned)__builtin_ctz(common),
 				 base + 32 - (unsigned)__builtin_clz(common), place, who))
 			return mask;
 		mask &= (uint8_t)~common;
-	}
-	if (mask) {
-		new_location(model, &cells[count], mask);
-		if (!access_cell(model, &cells[count], base + (unsigned)__builtin_ctz(mask),
-				 base + 32 - (unsigned)__builtin_clz(mask), place, who))
-			return mask;
 	}
 	if (model->quiet)
 		join(model, granule, base);
@@ -203,7 +228,7 @@ void access_untold(struct model *model, uint32_t root, uint64_t address, uint8_t
 
 /* One granule's bytes, where there is more to do than to note them down. */
 static void access_granule(struct model *model, struct granule *granule, uint64_t at, uint64_t stop,
-			   struct place *place, const struct accessor *who)
+			   struct place *place, struct accessor *who)
 {
 	uint8_t mask = bytes_of(at, stop);
 
@@ -279,17 +304,17 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 	}
 	model->stats.accesses++;
 
-	const struct accessor who = {
-		.address = address,
-		.size = (uint32_t)size,
-		.thread = thread_index,
-		.site = site,
-		.context = unit_context(thread),
-		.locks = held_set(model, thread),
-		.time = model->time,
-		.reads = reads,
-		.writes = writes,
-		.claims = together_access(model, thread, site, place, size, reads, writes)};
+	struct accessor who = {.address = address,
+			       .size = (uint32_t)size,
+			       .thread = thread_index,
+			       .site = site,
+			       .context = unit_context(thread),
+			       .locks = held_set(model, thread),
+			       .time = model->time,
+			       .reads = reads,
+			       .writes = writes,
+			       .claims = together_access(model, thread, site, place, size, reads, writes),
+			       .several = address >> 3 != (address + size - 1) >> 3};
 
 	for (uint64_t end = address + size, at = address; at < end;) {
 		uint64_t next = (at | 7) + 1, stop = next < end ? next : end;
@@ -313,6 +338,8 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 		access_granule(model, granule, at, stop, place, &who);
 		at = stop;
 	}
+	if (__builtin_expect(model->alone_count, 0))
+		access_end(model);
 	if (!place->type_size && size > 8 && thread->held_count)
 		access_whole(model, thread, address, reads, writes);
 }

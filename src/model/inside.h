@@ -232,6 +232,11 @@ struct model {
 	uint64_t tellings;   /* how often the sink was told what was noted, which moves cells */
 	struct noted *noted;
 	uint32_t noted_count, noted_room, noted_free;
+#define MODEL_ALONE 8
+	struct {
+		uint32_t set, unit;
+	} alone[MODEL_ALONE]; /* units that are the access under way */
+	uint32_t alone_count;
 	struct map seen; /* notes, while those that say nothing new are looked for */
 	struct told {    /* numbers of notes, latest first, while they are told */
 		uint32_t *notes;
@@ -341,8 +346,11 @@ struct accessor {
 	uint32_t thread, site, context, locks;
 	uint64_t time;
 	bool reads, writes;
-	bool claims; /* see together.c */
+	bool claims;  /* see together.c */
+	bool several; /* it may touch more than one cell */
 };
+/* The units that are single accesses end; nothing must be done to their sets before. */
+void access_end(struct model *model);
 void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,
 		  bool reads, bool writes);
 /* The sink hears of bytes [at, stop) of a granule, as far as they are the set's. */

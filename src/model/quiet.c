@@ -327,7 +327,9 @@ void quiet_forget(struct model *model, uint32_t root, uint64_t granule, uint8_t 
 			grow(thread);
 		note = note_new(thread, noted, root);
 		note->address = granule;
-		note->from = note->to = 0;
+		note->from = note->to = note->size = 0;
+		note->site = note->context = note->locks = 0;
+		note->reads = note->writes = false;
 		note->mask = mask;
 		note->time = model->time;
 	}

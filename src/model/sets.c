@@ -133,6 +133,7 @@ static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
 		to = object;
 	}
 	model->sets[to].face = face;
+	access_end(model);
 	if (model->quiet) {
 		quiet_tell(model, from);
 		quiet_tell(model, to);

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Units that nobody meets are kept from the engine (model/quiet.c). What is found
+ * must not depend on it: random runs, in which threads meet at every turn, are
+ * checked with it and without it. Where all accesses are in units the findings must
+ * be the same to the letter. Of accesses outside, an engine puts several into one
+ * where it can, which depends on whether bytes are one cell or two; so there may
+ * be another finding beside the first, but never one instead of none.
+ */
+#include "helper.h"
+
+#include "analysis/serial.h"
+#include "finding/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 4, OBJECTS = 6, EVENTS = 300, RUNS = 400, MOST_DEPTH = 6 };
+
+#define HEAP 0x555500100000ull
+#define STACK 0x7ffd00000000ull
+#define VARIABLES 0x555500003000ull
+
+static const char *const types[] = {"node", "list", NULL};
+static uint32_t sites, functions;
+
+/* Members of two types, by themselves or through a pointer; plain memory; variables. */
+static void write_sites(struct trace_writer *w)
+{
+	static const uint8_t kinds[] = {ATOMSAN_READ, ATOMSAN_WRITE, ATOMSAN_UPDATE};
+
+	for (unsigned kind = 0; kind < 3; kind++)
+		for (unsigned type = 0; type < 3; type++)
+			for (unsigned member = 0; member < 4; member++)
+				for (unsigned base = 0; base < 3; base++) {
+					struct trace_site site = {.function = "f",
+								  .file = "a.c",
+								  .line = ++sites,
+								  .kind = kinds[kind],
+								  .size = (uint16_t)(1u << member),
+								  .base_kind =
+									  base == 0   ? ATOMSAN_BASE_RECEIVER
+									  : base == 1 ? ATOMSAN_BASE_MEMBER
+										      : ATOMSAN_BASE_UNKNOWN,
+								  .base = base == 1 ? "list.first" : NULL,
+								  .type = types[type],
+								  .member = types[type] ? "m" : NULL,
+								  .offset = types[type] ? member * 8 : 0,
+								  .type_size = types[type] ? 32 : 0};
+
+					trace_writer_site(w, &site);
+				}
+	struct trace_site range = {.function = "copy",
+				   .file = "a.c",
+				   .line = ++sites,
+				   .kind = ATOMSAN_READ,
+				   .flags = ATOMSAN_SITE_RANGE};
+
+	trace_writer_site(w, &range);
+	range.line = ++sites;
+	range.kind = ATOMSAN_WRITE;
+	trace_writer_site(w, &range);
+	range.line = ++sites;
+	range.kind = ATOMSAN_OBJECT;
+	trace_writer_site(w, &range);
+}
+
+static void write_functions(struct trace_writer *w)
+{
+	static const uint16_t flags[] = {ATOMSAN_FN_EXTERNAL,
+					 0,
+					 ATOMSAN_FN_ACCESSOR,
+					 ATOMSAN_FN_LOOP,
+					 ATOMSAN_FN_LOOP | ATOMSAN_FN_WALK,
+					 ATOMSAN_FN_ARGUMENT};
+
+	for (unsigned i = 0; i < 6; i++)
+		for (unsigned type = 0; type < 3; type++) {
+			char name[16];
+			struct trace_function function = {.name = name,
+							  .file = i & 1 ? "a.c" : "b.c",
+							  .line = 100 + functions,
+							  .receiver_type = types[type],
+							  .receiver = types[type] ? 0 : ATOMSAN_NO_RECEIVER,
+							  .flags = flags[i]};
+
+			snprintf(name, sizeof name, "f%u", functions++);
+			trace_writer_function(w, &function);
+		}
+}
+
+static struct trace *tables(void)
+{
+	const char *path = helper_path("tables.atr");
+	struct err err;
+	struct trace_writer *w = trace_writer_open(path, 0, &err);
+	struct trace *trace;
+
+	assert_non_null(w);
+	sites = functions = 0;
+	write_sites(w);
+	write_functions(w);
+	for (unsigned i = 0; i < 4; i++) {
+		struct trace_variable variable = {.name = "v",
+						  .file = i & 1 ? "a.c" : "b.c",
+						  .address = VARIABLES + 4ull * i,
+						  .size = 4,
+						  .element_size = 4,
+						  .line = 10 + i};
+
+		trace_writer_variable(w, &variable);
+	}
+	for (uint32_t thread = 0; thread < THREADS; thread++)
+		helper_op(w, thread, TRACE_OP_START, 0, 0);
+	assert_int_equal(trace_writer_finish(w, &err), 0);
+	trace = trace_open(path, &err);
+	assert_non_null(trace);
+	return trace;
+}
+
+struct script {
+	uint64_t random;
+	struct trace_event events[EVENTS + 3 * THREADS];
+	uint32_t count;
+	unsigned depth[THREADS];
+	uint32_t wide;   /* how many objects there are */
+	unsigned lowest; /* frames that are never left */
+};
+
+static uint32_t below(struct script *s, uint32_t limit)
+{
+	return (uint32_t)(helper_random(&s->random) % limit);
+}
+
+static void add(struct script *s, struct trace_event event)
+{
+	event.key = s->count + 1;
+	s->events[s->count++] = event;
+}
+
+static uint64_t object(struct script *s)
+{
+	return HEAP + 64ull * below(s, s->wide);
+}
+
+static void add_access(struct script *s, const struct trace *trace, uint32_t thread)
+{
+	uint32_t number = below(s, sites);
+	struct trace_site site;
+	struct trace_event event = {.kind = TRACE_ACCESS, .thread = thread, .site = number};
+
+	trace_site(trace, number, &site, NULL);
+	event.access = site.kind;
+	event.value = site.size;
+	if (site.kind == ATOMSAN_OBJECT) {
+		event.address = STACK + 0x10000ull * thread + 64ull * below(s, 2);
+		event.value = 32;
+	} else if (site.type_size) {
+		event.address =
+			(below(s, 8) ? object(s) : STACK + 0x10000ull * below(s, THREADS)) + site.offset;
+	} else {
+		event.address = (below(s, 6) ? object(s) : VARIABLES) + below(s, 24);
+		if (!site.size)
+			event.value = 1 + below(s, 40);
+	}
+	add(s, event);
+}
+
+static void add_op(struct script *s, uint32_t thread)
+{
+	static const uint8_t ops[] = {
+		TRACE_OP_LOCK, TRACE_OP_UNLOCK,        TRACE_OP_LOCK, TRACE_OP_UNLOCK,     TRACE_OP_ALLOC,
+		TRACE_OP_FREE, TRACE_OP_BARRIER_LEAVE, TRACE_OP_JOIN, TRACE_OP_UNIT_BEGIN, TRACE_OP_UNIT_END};
+	struct trace_event event = {.kind = TRACE_OP,
+				    .thread = thread,
+				    .stamped = true,
+				    .site = TRACE_NO_SITE,
+				    .op = ops[below(s, sizeof ops)]};
+
+	event.address = event.op == TRACE_OP_LOCK || event.op == TRACE_OP_UNLOCK ? 0x1000 + below(s, 2) * 8ull
+										 : object(s);
+	if (event.op == TRACE_OP_ALLOC)
+		event.value = below(s, 2) ? 32 : 64;
+	if (event.op == TRACE_OP_UNIT_BEGIN || event.op == TRACE_OP_UNIT_END)
+		event.address = below(s, 2);
+	add(s, event);
+}
+
+static void enter(struct script *s, uint32_t thread, uint32_t function, uint64_t receiver)
+{
+	add(s, (struct trace_event){
+		       .kind = TRACE_ENTER, .thread = thread, .function = function, .address = receiver});
+	s->depth[thread]++;
+}
+
+static void make(struct script *s, const struct trace *trace, uint64_t seed, bool outside)
+{
+	uint32_t frames;
+
+	memset(s, 0, sizeof *s);
+	s->random = seed;
+	s->wide = 1 + below(s, OBJECTS);
+	s->lowest = outside ? 1 : 2;
+	for (uint32_t t = 0; t < THREADS; t++) {
+		add(s, (struct trace_event){
+			       .kind = TRACE_OP, .op = TRACE_OP_START, .thread = t, .site = TRACE_NO_SITE});
+		/* What a thread begins with is no unit, and what that calls is. */
+		for (unsigned i = 0; i < 2 && !outside; i++)
+			enter(s, t, i ? 2 : 5, 0);
+	}
+	while (s->count < EVENTS) {
+		uint32_t thread = below(s, THREADS), what = below(s, 100);
+
+		if (what < 70) {
+			add_access(s, trace, thread);
+		} else if (what < 80 && s->depth[thread] < MOST_DEPTH) {
+			enter(s, thread, below(s, functions), below(s, 4) ? object(s) : 0);
+		} else if (what < 90 && s->depth[thread] > s->lowest) {
+			frames = 1 + below(s, s->depth[thread] - s->lowest);
+			add(s, (struct trace_event){.kind = TRACE_EXIT, .thread = thread, .frames = frames});
+			s->depth[thread] -= frames;
+		} else if (what >= 90) {
+			add_op(s, thread);
+		}
+	}
+}
+
+static char *check(const struct script *s, struct trace *trace, const struct serial_options *options)
+{
+	struct finding_list *list = finding_list_new("check");
+	struct serial *serial = serial_new(trace, options, list);
+	json_t *all = json_array();
+	char *text;
+
+	serial_events(serial, s->events, s->count);
+	serial_finish(serial);
+	for (uint32_t i = 0; i < list->finding_count; i++)
+		json_array_append_new(all, finding_to_json(&list->findings[i]));
+	text = json_dumps(all, JSON_SORT_KEYS | JSON_INDENT(1));
+	json_decref(all);
+	serial_free(serial);
+	finding_list_free(list);
+	return text;
+}
+
+static void compare(const struct serial_options *options, bool outside)
+{
+	struct trace *trace = tables();
+	static struct script script;
+	unsigned found = 0;
+
+	for (uint64_t seed = 1; seed <= RUNS; seed++) {
+		struct serial_options all = *options;
+		char *with, *without;
+
+		all.all_units = true;
+		make(&script, trace, seed, outside);
+		with = check(&script, trace, options);
+		without = check(&script, trace, &all);
+		found += strlen(with) > 2;
+		if (outside ? (strlen(with) > 2) != (strlen(without) > 2) : strcmp(with, without) != 0)
+			fail_msg("seed %lu: %s\nbut if the engine hears of all units: %s", seed, with,
+				 without);
+		free(with);
+		free(without);
+	}
+	/* Where nothing is found, nothing is compared. */
+	assert_true(found > RUNS / 10);
+	trace_close(trace);
+}
+
+static void all_in_units(void **state)
+{
+	(void)state;
+	/* Whether an iteration of a loop reads again what it read depends on cells, too. */
+	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH, .model = {.keep_loop_units = true}},
+		false);
+	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH,
+					 .conflicts_only = true,
+					 .model = {.keep_units_at_waits = true, .keep_loop_units = true}},
+		false);
+}
+
+static void some_outside(void **state)
+{
+	(void)state;
+	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH}, true);
+	compare(&(struct serial_options){.engine = CHECK_AERODROME}, true);
+}
+
+static void sections_are_units(void **state)
+{
+	(void)state;
+	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH,
+					 .model = {.units = MODEL_UNITS_SECTIONS}},
+		true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_in_units), cmocka_unit_test(some_outside),
+					   cmocka_unit_test(sections_are_units)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
