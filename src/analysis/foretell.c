@@ -83,7 +83,7 @@ static int tell(struct foretold *f, struct err *err)
 
 		f->findings[i] = representative ? f->findings[representative - 1] : RANK_LEFT_OUT;
 		if (representative)
-			f->list->findings[f->findings[i]].seen++;
+			f->list->findings[f->findings[i]].seen += !f->predict.predictions[i].late;
 	}
 	map_release(&ids);
 	free(first);
@@ -183,7 +183,7 @@ static void add_counts(struct foretold *f)
 	struct foretell_stats *s = f->stats;
 	struct finding_list *list = f->list;
 
-	s->predicted = f->predict.count;
+	s->predicted = f->predict.count - f->predict.counts.late;
 	s->seen = f->predict.counts.seen;
 	s->counts = f->predict.counts;
 	finding_add_count(list, "events", (double)s->events);

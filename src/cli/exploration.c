@@ -166,6 +166,7 @@ void exploration_release(struct exploration *x)
 	finding_list_free(x->predicted);
 	free(x->predicted_by_schedule);
 	queue_release(&x->queue);
+	map_release(&x->known);
 	for (uint32_t i = 0; i < x->setup.schedule_count; i++)
 		schedule_free(x->setup.schedules[i]);
 	free(x->setup.schedules);

@@ -4,6 +4,7 @@
 #define ATOMSAN_CLI_EXPLORATION_H
 
 #include "analysis/foretell.h"
+#include "base/map.h"
 #include "cli/checking.h"
 #include "cli/publish.h"
 #include "cli/target.h"
@@ -26,6 +27,7 @@ struct exploration {
 	uint32_t predicted_count;
 	uint32_t predicted_from; /* runs that were recorded */
 	struct queue queue;      /* of predicted schedules */
+	struct map known;        /* hashes of these */
 	bool terminal;
 };
 

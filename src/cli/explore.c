@@ -39,7 +39,12 @@ static void interrupted(int number)
 static void add_predicted(void *user, const struct schedule *schedule, uint32_t finding)
 {
 	struct exploration *x = user;
+	uint64_t key = schedule_hash(schedule) | 1;
 
+	/* Another run may make the same possible in the same way. */
+	if (map_get(&x->known, key))
+		return;
+	map_set(&x->known, key, 1);
 	queue_add(&x->queue, finding, x->setup.schedule_count);
 	exploration_try(x, schedule_copy(schedule));
 	x->predicted_by_schedule = mem_resize(x->predicted_by_schedule, x->predicted_count + 1,

@@ -175,23 +175,6 @@ static bool called_from_start(LLVMValueRef function)
 	return false;
 }
 
-/*
- * What a thread's start function calls may be inlined whole, and out of a loop that
- * only calls it everything moves that does not change: then its frames are
- * empty, and what it does belongs to nobody, for a start function is no unit.
- * So the compiler must not carry accesses across the ends of these frames.
- */
-static void keep_inside(LLVMBuilderRef builder, LLVMModuleRef module)
-{
-	LLVMTypeRef none = LLVMVoidTypeInContext(LLVMGetModuleContext(module));
-	LLVMTypeRef type = LLVMFunctionType(none, NULL, 0, false);
-	const char *clobbers = "~{memory}";
-	LLVMValueRef barrier = LLVMGetInlineAsm(type, "", 0, clobbers, strlen(clobbers), true, false,
-						LLVMInlineAsmDialectATT, false);
-
-	LLVMBuildCall2(builder, type, barrier, NULL, 0, "");
-}
-
 static bool wanted(LLVMValueRef function, const struct content *content)
 {
 	bool local = LLVMGetLinkage(function) == LLVMInternalLinkage ||
@@ -271,7 +254,6 @@ void mark_function(LLVMValueRef function)
 	struct iterations *loops;
 	const char *type;
 	unsigned receiver, argument, asm_blocks;
-	bool alone;
 
 	/* A coroutine may go on in another thread, whose frames are others. */
 	if (is_coroutine(function))
@@ -297,7 +279,6 @@ void mark_function(LLVMValueRef function)
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
 	innermost = frame = mark_build(builder, module, MARK_ENTER, arguments);
-	alone = called_from_start(function);
 	/* What works on two objects of one type (append, equals, transfer) has a frame for the second; it is
 	 * left together with the first. */
 	argument = describe_argument(function);
@@ -307,8 +288,6 @@ void mark_function(LLVMValueRef function)
 			(LLVMValueRef[]){sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
 							ATOMSAN_FN_ARGUMENT, 0),
 					 LLVMGetParam(function, argument)});
-	if (alone)
-		keep_inside(builder, module);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b), next;
 
@@ -322,8 +301,6 @@ void mark_function(LLVMValueRef function)
 					builder, LLVMDIBuilderCreateDebugLocation(
 							 context, LLVMDISubprogramGetLine(subprogram), 0,
 							 subprogram, NULL));
-			if (alone)
-				keep_inside(builder, module);
 			mark_build(builder, module, MARK_EXIT, &frame);
 		}
 		if (!content.comes_back)

@@ -17,6 +17,7 @@
 
 #define TRIES_PER_PAIR 4096 /* combinations of witnesses of one pair of groups */
 #define SOLVED_PER_PAIR 8   /* of which so many may turn out to be impossible */
+#define LAST_TRIES 16       /* to find the last that can meet */
 #define FOUND_PER_VARIABLE 1000
 #define FOUND_PER_CLASS 4000
 #define PAIRS_PER_CLASS 40000
@@ -137,6 +138,39 @@ static bool find_match(struct predict *p, const struct group *g, const struct gr
 	return false;
 }
 
+/* The i-th from the end: the last of all, and then those that were kept. */
+static struct gap gap_from_end(const struct group *g, uint32_t i)
+{
+	return !i ? g->last_gap : g->count == 1 ? g->gap : g->gaps[g->count - i];
+}
+
+static uint32_t single_from_end(const struct group *s, uint32_t i)
+{
+	return !i ? s->last_single : s->count == 1 ? s->single : s->singles[s->count - i];
+}
+
+/* The other way round: the last gap and the last single that can meet. */
+static bool find_last_match(struct predict *p, const struct group *g, const struct group *s, struct match *m)
+{
+	const struct vclock *clock = order_whole(&p->order);
+	enum order_reason ignored;
+	unsigned tries = 0;
+
+	for (uint32_t i = 0; i <= g->count; i++)
+		for (uint32_t k = 0; k <= s->count; k++) {
+			if (++tries > LAST_TRIES)
+				return false;
+			*m = (struct match){gap_from_end(g, i), single_from_end(s, k), 0};
+			if (!find_point(p, clock, g, m->gap, s->thread, m->f, &m->limit))
+				continue;
+			struct weave_goal goal = goal_of(g, s, m);
+
+			if (predict_feasible(p, &goal, &ignored))
+				return true;
+		}
+	return false;
+}
+
 static enum order_reason reason_of(const struct predict *p, const struct group *g, const struct group *s,
 				   const struct match *m)
 {
@@ -147,41 +181,52 @@ static enum order_reason reason_of(const struct predict *p, const struct group *
 	return ORDER_LOCKS;
 }
 
+static struct prediction *add(struct predict *p, const struct group *g, const struct group *s,
+			      const struct match *m, const struct map *seen, bool late)
+{
+	const struct history_event *events = p->history->events;
+	uint64_t pattern = witness_key(p->history, g->variable, m->gap.e1, m->f, m->gap.e2);
+	uint64_t key = predict_mix(pattern, s->context);
+	struct prediction *new;
+
+	key = predict_mix(key, witness_chain(&p->locks, m->gap.low, m->gap.e2));
+	new = predict_add(p, late ? predict_mix(key, late) : key);
+	if (!new)
+		return NULL;
+	new->kind = PREDICT_SINGLE;
+	new->late = late;
+	new->access_count = 3;
+	new->accesses[0] = m->gap.e1;
+	new->accesses[1] = m->f;
+	new->accesses[2] = m->gap.e2;
+	for (unsigned i = 0; i < 3; i++) {
+		new->variables[i] = g->variable;
+		new->places = predict_mix(new->places, (uint64_t)events[new->accesses[i]].site << 8 |
+							       events[new->accesses[i]].kind);
+	}
+	new->goal = goal_of(g, s, m);
+	new->inside = g->inside;
+	new->seen = map_get(seen, pattern);
+	return new;
+}
+
 static bool combine(struct predict *p, const struct group *g, const struct group *s, const struct map *seen)
 {
 	enum order_reason reason = ORDER_LOCKS;
 	bool refused = false;
-	struct match m;
+	struct match m, last;
 
 	if (find_match(p, g, s, true, &m, &reason, &refused)) {
-		const struct history_event *events = p->history->events;
-		uint64_t key = predict_mix(witness_key(p->history, g->variable, m.gap.e1, m.f, m.gap.e2),
-					   s->context);
-
-		key = predict_mix(key, witness_chain(&p->locks, m.gap.low, m.gap.e2));
-		struct prediction *new = predict_add(p, key);
-
-		if (!new)
-			return true;
-		new->kind = PREDICT_SINGLE;
-		new->access_count = 3;
-		new->accesses[0] = m.gap.e1;
-		new->accesses[1] = m.f;
-		new->accesses[2] = m.gap.e2;
-		for (unsigned i = 0; i < 3; i++) {
-			new->variables[i] = g->variable;
-			new->places = predict_mix(new->places, (uint64_t)events[new->accesses[i]].site << 8 |
-								       events[new->accesses[i]].kind);
-		}
-		new->goal = goal_of(g, s, &m);
-		new->inside = g->inside;
-		new->seen = map_get(seen, witness_key(p->history, g->variable, m.gap.e1, m.f, m.gap.e2));
+		/* A loop comes to its limits in its last round. */
+		if (add(p, g, s, &m, seen, false) && find_last_match(p, g, s, &last) &&
+		    (last.gap.e2 != m.gap.e2 || last.f != m.f))
+			add(p, g, s, &last, seen, true);
 		return true;
-	} else if (refused) {
-		p->counts.impossible[reason]++;
-	} else if (!p->order.same && find_match(p, g, s, false, &m, &reason, &refused)) {
-		p->counts.impossible[reason_of(p, g, s, &m)]++;
 	}
+	if (refused)
+		p->counts.impossible[reason]++;
+	else if (!p->order.same && find_match(p, g, s, false, &m, &reason, &refused))
+		p->counts.impossible[reason_of(p, g, s, &m)]++;
 	return false;
 }
 

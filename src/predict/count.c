@@ -2,6 +2,7 @@
 #include "predict/count.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { NOT, COUNTS, SITED, FAILED };
 
@@ -52,6 +53,21 @@ struct cell {
 	uint64_t bits;
 };
 
+/*
+ * A long range would be as many cells; it is kept as it is, and the cells in it
+ * stay as they were. Ranges of one kind do not overlap, and ascend.
+ */
+enum { LONG = 4096, KINDS = 2 };
+
+struct range {
+	uint64_t low, high; /* bytes from low on, below high */
+};
+
+struct ranges {
+	struct range *all;
+	uint64_t count, room;
+};
+
 /* A place that is none, for failed attempts: they repeat each other wherever they come from. */
 #define FAILED_PLACE UINT64_MAX
 
@@ -66,6 +82,7 @@ struct thread {
 	uint64_t stretch;
 	struct cell *cells;
 	uint64_t size, used;
+	struct ranges ranges[KINDS]; /* read, written */
 };
 
 struct count {
@@ -98,6 +115,8 @@ void count_free(struct count *count)
 	for (uint32_t i = 0; i < count->trace->thread_count; i++) {
 		free(count->threads[i].cells);
 		free(count->threads[i].open);
+		for (unsigned k = 0; k < KINDS; k++)
+			free(count->threads[i].ranges[k].all);
 	}
 	free(count->threads);
 	free(count);
@@ -137,24 +156,118 @@ static void new_stretch(struct thread *t)
 {
 	t->stretch++;
 	t->used = 0;
+	for (unsigned k = 0; k < KINDS; k++)
+		t->ranges[k].count = 0;
+}
+
+/* Index of the first range that ends above the address. */
+static uint64_t range_at(const struct ranges *r, uint64_t address)
+{
+	uint64_t low = 0, high = r->count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (r->all[middle].high <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void add_range(struct ranges *r, uint64_t low, uint64_t high)
+{
+	uint64_t first = range_at(r, low), end = first;
+
+	for (; end < r->count && r->all[end].low <= high; end++) {
+		low = r->all[end].low < low ? r->all[end].low : low;
+		high = r->all[end].high > high ? r->all[end].high : high;
+	}
+	if (r->count + 1 > r->room) {
+		r->room = r->room ? r->room * 2 : 16;
+		r->all = mem_resize(r->all, r->room, sizeof *r->all);
+	}
+	memmove(r->all + first + 1, r->all + end, (r->count - end) * sizeof *r->all);
+	r->all[first] = (struct range){low, high};
+	r->count += 1 - (end - first);
+}
+
+/* Bits of the granule that lie in ranges. */
+static uint64_t bits_in_ranges(const struct thread *t, uint64_t granule)
+{
+	uint64_t bits = 0;
+
+	for (unsigned k = 0; k < KINDS; k++) {
+		const struct ranges *r = &t->ranges[k];
+
+		for (uint64_t i = range_at(r, granule); i < r->count && r->all[i].low < granule + 8; i++)
+			for (unsigned b = 0; b < 8; b++)
+				if (granule + b >= r->all[i].low && granule + b < r->all[i].high)
+					bits |= 1ull << (8 * k + b);
+	}
+	return bits;
+}
+
+static uint64_t bits_of(uint64_t from, uint64_t end, uint64_t bits_of_byte)
+{
+	uint64_t n = 8 - (from & 7);
+
+	return (((1ull << (n < end - from ? n : end - from)) - 1) << (from & 7)) * bits_of_byte;
+}
+
+/* Up to the first byte that is new; then the rest need not be looked at. */
+static bool first_of_range(struct thread *t, uint64_t p, uint64_t end, uint64_t bits_of_byte)
+{
+	bool first = false;
+
+	for (uint64_t q = p; q < end && !first;) {
+		uint64_t bits = bits_of(q, end, bits_of_byte), past = UINT64_MAX;
+		const struct cell *cell = t->size ? find(t, q & ~7ull) : NULL;
+
+		/* What lies in ranges of all its kinds is passed over at once. */
+		for (unsigned k = 0; k < KINDS; k++) {
+			uint64_t i = range_at(&t->ranges[k], q);
+
+			if (!(bits_of_byte >> 8 * k & 1))
+				continue;
+			if (i == t->ranges[k].count || t->ranges[k].all[i].low > q)
+				past = q;
+			else if (t->ranges[k].all[i].high < past)
+				past = t->ranges[k].all[i].high;
+		}
+		if (past > q) {
+			q = past;
+			continue;
+		}
+		bits &= ~bits_in_ranges(t, q & ~7ull);
+		first = bits & ~(cell && cell->stretch == t->stretch ? cell->bits : 0);
+		q = (q & ~7ull) + 8;
+	}
+	for (unsigned k = 0; k < KINDS; k++)
+		if (bits_of_byte >> 8 * k & 1)
+			add_range(&t->ranges[k], p, end);
+	return first;
 }
 
 static bool first_of_kind(struct thread *t, uint64_t p, uint64_t length, uint64_t bits_of_byte)
 {
-	uint64_t end = p + length, call = t->depth ? t->open[t->depth - 1] : 0;
+	uint64_t end = length < UINT64_MAX - 8 - p ? p + length : UINT64_MAX - 8;
+	uint64_t call = t->depth ? t->open[t->depth - 1] : 0;
 	bool first = false;
 
 	if (t->call != call) {
 		t->call = call;
 		new_stretch(t);
 	}
+	if (length > LONG)
+		return first_of_range(t, p, end, bits_of_byte);
 	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8) {
-		uint64_t n = 8 - (q & 7), bits;
+		uint64_t bits = bits_of(q, end, bits_of_byte), known = 0;
 		struct cell *cell;
 
-		if (n > end - q)
-			n = end - q;
-		bits = (((1ull << n) - 1) << (q & 7)) * bits_of_byte;
+		if (t->ranges[0].count || t->ranges[1].count)
+			known = bits_in_ranges(t, q & ~7ull);
 		if (t->used * 2 >= t->size)
 			grow(t);
 		cell = find(t, q & ~7ull);
@@ -162,7 +275,7 @@ static bool first_of_kind(struct thread *t, uint64_t p, uint64_t length, uint64_
 			*cell = (struct cell){q & ~7ull, t->stretch, 0};
 			t->used++;
 		}
-		first |= (cell->bits & bits) != bits;
+		first |= ((cell->bits | known) & bits) != bits;
 		cell->bits |= bits;
 	}
 	return first;

@@ -186,6 +186,7 @@ static void note_gap(struct collect *c, uint32_t variable, uint32_t e1, uint32_t
 	uint64_t chain = witness_chain(&c->p->locks, low, e2);
 	struct group *g = find_group(&c->gaps, chain, &like);
 
+	g->last_gap = (struct gap){e1, e2, low};
 	/* A gap that synchronisation falls into is like no other. */
 	if (low >= c->ends[b->thread]) {
 		if (g->segment == segment)
@@ -248,6 +249,7 @@ static void note_single(struct collect *c, uint32_t variable, uint32_t event)
 	struct group *g = find_group(&c->singles, 0, &like);
 	uint32_t segment = c->segments[e->thread] + 1;
 
+	g->last_single = event;
 	if (g->segment == segment)
 		return;
 	g->segment = segment;

@@ -389,9 +389,6 @@ int load_history(struct trace *trace, const struct model_options *options, struc
 	l.event = &event;
 	while ((more = trace_next(cursor, &event)) > 0) {
 		l.time++;
-		/* Longer than any access; a damaged trace may say so. */
-		if (event.kind == TRACE_ACCESS && event.value > 1u << 20)
-			event.value = 1u << 20;
 		l.number = count_event(l.count, &event);
 		l.told = false;
 		stats->cut += cut(&event);

@@ -77,6 +77,9 @@ void predict_run(struct predict *p)
 		if (p->refused.slots[i].value)
 			p->counts.impossible[p->refused.slots[i].value - 1]++;
 	for (uint32_t i = 0; i < p->count; i++) {
+		p->counts.late += p->predictions[i].late;
+		if (p->predictions[i].late)
+			continue;
 		p->counts.by_kind[p->predictions[i].kind]++;
 		p->counts.seen += p->predictions[i].seen;
 		p->counts.inside += p->predictions[i].inside;

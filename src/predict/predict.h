@@ -38,6 +38,7 @@ struct prediction {
 	struct weave_goal goal;
 	uint64_t places; /* the same for predictions at the same program places */
 	bool seen;       /* the observed run has the pattern already */
+	bool late;       /* another witness of the prediction before it: the last instead of the first */
 	bool inside;     /* e1 and e2 are the halves of one update: no scheduler can stop between them */
 };
 
@@ -52,7 +53,7 @@ struct predict_counts {
 	uint64_t skipped;                        /* combinations that were not looked at, for lack of time */
 	uint64_t alike;                          /* of a class of which enough was looked at */
 	uint64_t by_kind[PREDICT_KINDS];
-	uint64_t seen, inside;
+	uint64_t seen, inside, late;
 };
 
 struct predict {

@@ -50,13 +50,13 @@ bool queue_take(struct queue *q, uint32_t *item)
 		if (list->taken == list->count)
 			continue;
 		if (!best || q->tried[list->group] < q->tried[best->group] ||
-		    (list->group == best->group && list->taken < best->taken))
+		    (list->group == best->group && list->last < best->last))
 			best = list;
 	}
 	if (!best)
 		return false;
 	*item = best->items[best->taken++];
-	q->tried[best->group]++;
+	best->last = ++q->tried[best->group];
 	q->left--;
 	return true;
 }

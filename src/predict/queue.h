@@ -5,8 +5,8 @@
  * and belong to groups, which are the same for all batches: findings.
  *
  * The next one is of the group that was tried least, since what passed a few
- * times in vain is the less likely to fail; and in the group of the batch that was
- * tried least, since another run makes other things possible.
+ * times in vain is the less likely to fail; and in the group batches take
+ * turns, since another run makes other things possible.
  */
 #ifndef ATOMSAN_PREDICT_QUEUE_H
 #define ATOMSAN_PREDICT_QUEUE_H
@@ -19,6 +19,7 @@ struct queue_list {
 	uint32_t group;
 	uint32_t *items;
 	uint32_t count, room, taken;
+	uint32_t last; /* when it had its turn, in tries of the group; 0: never */
 };
 
 struct queue {

@@ -53,9 +53,17 @@ static int by_turn_of_group(const void *a, const void *b)
 	return order ? order : compare(x->group, y->group);
 }
 
+static void swap_ends(struct item *items, uint32_t n)
+{
+	uint32_t turn = items[0].turn;
+
+	items[0].turn = items[n - 1].turn;
+	items[n - 1].turn = turn;
+}
+
 /*
  * Gives each of n items in a row its turn: the first, the last, then the middle
- * of the longest stretches that are left.
+ * of the longest stretches that are left. Every other place begins with the last.
  */
 static void spread(struct item *items, uint32_t n)
 {
@@ -83,6 +91,8 @@ static void spread(struct item *items, uint32_t n)
 			queue[count++] = (struct stretch){middle, s.high};
 	}
 	BUG_ON(turn != n);
+	if (!(items[0].place & 1))
+		swap_ends(items, n);
 	free(queue);
 }
 

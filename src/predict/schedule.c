@@ -84,6 +84,22 @@ struct schedule *schedule_copy(const struct schedule *from)
 	return s;
 }
 
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; text && *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return (hash ^ 0x100) * 0x100000001b3ull;
+}
+
+uint64_t schedule_hash(const struct schedule *s)
+{
+	uint64_t hash = hash_text(0xcbf29ce484222325ull ^ s->every ^ (uint64_t)s->end << 1, s->first);
+
+	for (uint32_t i = 0; i < s->step_count; i++)
+		hash = (hash_text(hash, s->steps[i].thread) ^ s->steps[i].events) * 0x100000001b3ull;
+	return hash;
+}
+
 void schedule_add(struct schedule *s, const char *thread, uint64_t events, const char *note)
 {
 	struct schedule_step *last = s->step_count ? &s->steps[s->step_count - 1] : NULL;

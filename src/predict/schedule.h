@@ -69,6 +69,8 @@ void schedule_add_environment(struct schedule *schedule, const char *variable);
 /* The thread runs until it has done this many events. Steps of one thread in a row become one. */
 void schedule_add(struct schedule *schedule, const char *thread, uint64_t events, const char *note);
 void schedule_clear(struct schedule *schedule); /* no steps */
+/* The same for two schedules of one program that do the same. */
+uint64_t schedule_hash(const struct schedule *schedule);
 
 /* NULL with err set if it cannot be read or is no schedule. */
 struct schedule *schedule_read(const char *path, struct err *err);

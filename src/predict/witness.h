@@ -30,6 +30,10 @@ struct group {
 		struct gap gap, *gaps;
 		uint32_t single, *singles;
 	};
+	union { /* the last of all, kept or not */
+		struct gap last_gap;
+		uint32_t last_single;
+	};
 };
 
 struct groups {

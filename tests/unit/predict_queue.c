@@ -9,38 +9,45 @@ enum { ITEMS = 200, GROUPS = 6, BATCHES = 5 };
 
 struct plain {
 	uint32_t item, group, batch;
-	bool taken;
+	uint32_t taken; /* when; 0: not yet */
 };
 
-static uint32_t taken_of(const struct plain *all, uint32_t count, uint32_t group, int batch)
+static uint32_t tried(const struct plain *all, uint32_t count, uint32_t group)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		n += all[i].taken && all[i].group == group && (batch < 0 || all[i].batch == (uint32_t)batch);
+		n += all[i].taken && all[i].group == group;
 	return n;
 }
 
-/* The first of the list of this group and batch that is still there: is it the one, and is no list better? */
-static void check(struct plain *all, uint32_t count, uint32_t item)
+/* When this batch had its last turn in the group. */
+static uint32_t last_turn(const struct plain *all, uint32_t count, const struct plain *of)
 {
-	uint32_t at = 0;
+	uint32_t last = 0;
 
-	while (all[at].item != item)
-		at++;
-	assert_false(all[at].taken);
+	for (uint32_t i = 0; i < count; i++)
+		if (all[i].group == of->group && all[i].batch == of->batch && all[i].taken > last)
+			last = all[i].taken;
+	return last;
+}
+
+/* It is the first of its group and batch that is still there, and no other is due. */
+static void check(struct plain *all, uint32_t count, uint32_t item, uint32_t time)
+{
+	struct plain *it = &all[item];
+
+	assert_int_equal(it->taken, 0);
 	for (uint32_t i = 0; i < count; i++) {
 		if (all[i].taken)
 			continue;
-		if (all[i].group == all[at].group && all[i].batch == all[at].batch)
-			assert_true(i >= at);
-		assert_true(taken_of(all, count, all[at].group, -1) <=
-			    taken_of(all, count, all[i].group, -1));
-		if (all[i].group == all[at].group)
-			assert_true(taken_of(all, count, all[at].group, (int)all[at].batch) <=
-				    taken_of(all, count, all[i].group, (int)all[i].batch));
+		if (all[i].group == it->group && all[i].batch == it->batch)
+			assert_true(i >= item);
+		assert_true(tried(all, count, it->group) <= tried(all, count, all[i].group));
+		if (all[i].group == it->group)
+			assert_true(last_turn(all, count, it) <= last_turn(all, count, &all[i]));
 	}
-	all[at].taken = true;
+	it->taken = time;
 }
 
 static void least_tried_first(void **state)
@@ -56,16 +63,15 @@ static void least_tried_first(void **state)
 			queue_begin(&q);
 			for (uint64_t n = helper_random(&random) % (ITEMS / BATCHES); n; n--) {
 				all[count] = (struct plain){
-					count, (uint32_t)(helper_random(&random) % GROUPS), batch, false};
+					count, (uint32_t)(helper_random(&random) % GROUPS), batch, 0};
 				queue_add(&q, all[count].group, count);
 				count++;
 			}
-			for (uint64_t n = helper_random(&random) % 30; n && queue_take(&q, &item);
-			     n--, taken++)
-				check(all, count, item);
+			for (uint64_t n = helper_random(&random) % 30; n && queue_take(&q, &item); n--)
+				check(all, count, item, ++taken);
 		}
-		for (; queue_take(&q, &item); taken++)
-			check(all, count, item);
+		while (queue_take(&q, &item))
+			check(all, count, item, ++taken);
 		assert_int_equal(taken, count);
 		assert_int_equal(q.left, 0);
 		queue_release(&q);

@@ -49,7 +49,8 @@ def program(atomsan, source, name, work):
     assert patterns <= found if patterns else not found, f"{name}: {found} instead of {patterns}"
     counts = document["counts"]
     assert counts["schedules"] == len(schedules), counts
-    assert counts["predicted"] >= len(schedules), counts
+    # A pattern that repeats has a schedule for its last round, too.
+    assert 2 * counts["predicted"] >= len(schedules), counts
     for key in ("threads", "entities", "locks", "events", "context switches", "already seen"):
         assert key in counts, key
     if name == "handover":
