@@ -12,6 +12,7 @@
 #include "lint/private.h"
 #include "lint/result.h"
 #include "lint/section.h"
+#include "model/spec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -179,6 +180,52 @@ static int set_program(struct confirm *confirm, char **program, char *file, stru
 	return target_init(&confirm->target, program ? program : alone, err);
 }
 
+/* ---- what a spec file says of locks and threads ---- */
+
+struct said {
+	struct spec *spec;
+	struct known *known; /* one for each answer; they live as long as the analysis */
+	uint32_t count;
+};
+
+enum { SAID_MOST = 1024 };
+
+static const struct known *known_by_spec(void *user, const char *name, const char *linkage_name)
+{
+	static const uint8_t kinds[] = {[SPEC_ROLE_LOCK] = KNOWN_LOCK,
+					[SPEC_ROLE_UNLOCK] = KNOWN_UNLOCK,
+					[SPEC_ROLE_THREAD] = KNOWN_CREATE};
+	struct said *said = user;
+	struct spec_role role = spec_role(said->spec, name, linkage_name);
+
+	if (role.kind == SPEC_ROLE_NONE || said->count == SAID_MOST)
+		return NULL;
+	struct known *known = &said->known[said->count++];
+
+	/* No handle: nobody is known to wait for such a thread. */
+	*known = (struct known){.name = linkage_name,
+				.kind = kinds[role.kind],
+				.a = (int8_t)(role.what - 1),
+				.b = (int8_t)((int)role.argument - 1),
+				.c = -1};
+	return known;
+}
+
+static int read_specs(struct said *said, struct err *err)
+{
+	const char *list = getenv("ATOMSAN_SPEC");
+	char *files = mem_text(list ? list : ""), *rest = files, *file;
+	int failed = 0;
+
+	said->spec = spec_new();
+	said->known = mem_zalloc(SAID_MOST, sizeof(*said->known));
+	while (!failed && (file = strsep(&rest, ":")))
+		if (*file)
+			failed = spec_add_file(said->spec, file, err);
+	free(files);
+	return failed;
+}
+
 static int confidence_of(const char *text, double *confidence)
 {
 	char *end;
@@ -196,6 +243,7 @@ static int run(int argc, char **argv)
 		   *repository = NULL;
 	int all = 0, dump = 0, confirming = 0;
 	struct confirm confirm = {0};
+	struct said said = {0};
 	char **program;
 	const struct cli_option options[] = {{"--all", NULL, &all},
 					     {"--confidence", &confidence_text, NULL},
@@ -233,6 +281,8 @@ static int run(int argc, char **argv)
 		confidence = 0;
 	if (spec)
 		setenv("ATOMSAN_SPEC", spec, 1);
+	if (read_specs(&said, &err) < 0)
+		return cli_fail(&verb_lint, &err);
 	bool shown = isatty(STDERR_FILENO);
 
 	if (shown)
@@ -244,6 +294,8 @@ static int run(int argc, char **argv)
 		return cli_fail(&verb_lint, &err);
 	}
 	lint.options.step = shown ? show_step : NULL;
+	lint.options.known = known_by_spec;
+	lint.options.user = &said;
 	lint_run(&lint);
 	stale_judge(&lint, &verdicts);
 	race_judge(&lint, &verdicts);
@@ -262,6 +314,8 @@ static int run(int argc, char **argv)
 	vec_free(&verdicts.at);
 	lint_release(&lint);
 	munmap(image, size);
+	spec_free(said.spec);
+	free(said.known);
 	if (failed)
 		cli_fail(&verb_lint, &err);
 	if (confirming) {

@@ -33,7 +33,9 @@ static void collect(struct lint *lint)
 
 		if (inst->op != PROGRAM_CALL)
 			continue;
-		if (inst->callee && p->functions[inst->callee].flags & FUNCTION_DEFINED)
+		/* What the user has a word for is not looked into. */
+		if (inst->callee && p->functions[inst->callee].flags & FUNCTION_DEFINED &&
+		    !pointsto_known(&lint->pt, inst))
 			vec_push(&edges, (struct call_edge){i, caller, inst->callee});
 		if (starts_thread(pointsto_known(&lint->pt, inst)))
 			continue;

@@ -215,6 +215,8 @@ uint32_t context_interferes(const struct lint *lint, const struct access *other,
 
 		if (!(beside >> by & 1) || !(thread_beside(lint, by, other->inst) >> thread & 1))
 			continue;
+		if (by == thread && !team_parallel(&lint->threads.at[by], inst, other->inst))
+			continue;
 		/* Of their own arguments threads know only their own. */
 		if (own && !(lint->threads.at[by].descendants >> thread & 1) &&
 		    !(lint->threads.at[thread].descendants >> by & 1))

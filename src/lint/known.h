@@ -16,11 +16,14 @@ enum known_kind {
 	KNOWN_CREATE,      /* a thread */
 	KNOWN_CREATE_CXX,  /* std::thread: the function is virtual, in the state */
 	KNOWN_CREATE_TEAM, /* OpenMP */
+	KNOWN_BARRIER,     /* of the team */
+	KNOWN_ONLY,        /* true in one thread of the team; b: always in the same one */
+	KNOWN_ONLY_END,
 	KNOWN_JOIN,
 	KNOWN_ONCE, /* calls its argument */
 	KNOWN_LOCK,
 	KNOWN_LOCK_SHARED,
-	KNOWN_TRY,
+	KNOWN_TRY, /* b: what it returns if it got the lock */
 	KNOWN_TRY_SHARED,
 	KNOWN_UNLOCK,
 	KNOWN_WAIT,     /* gives the lock back, and takes it again */

@@ -65,7 +65,7 @@ void lint_run(struct lint *lint)
 	say(lint, "flow of control");
 	build_cfgs(lint);
 	say(lint, "pointers");
-	pointsto_build(&lint->pt, &lint->program);
+	pointsto_build(&lint->pt, &lint->program, lint->options.known, lint->options.user);
 	callgraph_build(lint);
 	say(lint, "threads");
 	thread_build(lint);

@@ -8,6 +8,7 @@
  *   pointsto   where pointers lead, which functions computed calls reach
  *   callgraph  who calls whom; functions in bottom-up order
  *   thread     abstract threads, which of them run at the same time, and where
+ *   team       the same within a team of OpenMP: barriers, what one does for all
  *   region     locks, critical regions, what is held at each instruction
  *   access     accesses, the variables they name, what is shared
  *   context    which locks each thread holds at each access
@@ -61,6 +62,9 @@ struct thread {
 	uint64_t parallel;    /* threads that may run while it does */
 	uint64_t descendants;
 	uint64_t *alive; /* by block: its descendants that may run when it begins; NULL: never any */
+	/* Of a team of OpenMP, by instruction; NULL else. See team.c. */
+	uint16_t *phase; /* how many barriers were passed, plus 1; 0: not known */
+	uint32_t *only;  /* the construct that one thread alone does, or 0 */
 };
 
 struct threads {
@@ -178,6 +182,9 @@ struct views;
 
 struct lint_options {
 	void (*step)(const char *what); /* called as parts begin, or NULL */
+	/* What the user says of a function, which may be part of the program; NULL: nothing. May be NULL. */
+	const struct known *(*known)(void *user, const char *name, const char *linkage_name);
+	void *user;
 };
 
 struct lint {
@@ -217,9 +224,17 @@ void thread_release(struct lint *lint);
 uint64_t thread_beside(const struct lint *lint, uint32_t thread, uint32_t inst);
 const char *thread_name(struct lint *lint, uint32_t thread);
 
+/* Fills in phase and only of a thread that is a team. */
+void team_build(struct lint *lint, uint32_t thread);
+/* Can two of the team be at these instructions at the same time? True if it is no team. */
+bool team_parallel(const struct thread *thread, uint32_t a, uint32_t b);
+
 void region_build(struct lint *lint);
 void region_release(struct regions *regions);
 const struct lock_state *region_state(const struct lint *lint, uint32_t inst);
+/* The edge of a branch on this condition that is taken if the call had success, or -1; success is 0, or not.
+ */
+int region_success_edge(const struct program *p, uint32_t condition, uint32_t call_value, bool returns_true);
 
 /* What several threads can reach; first, for regions ask it. */
 void access_reach(struct lint *lint);

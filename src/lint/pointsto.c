@@ -193,7 +193,8 @@ static void constrain(struct pointsto *pt, uint32_t number)
 	case PROGRAM_CALL:
 		if (!inst->callee)
 			break;
-		if (p->functions[inst->callee].flags & FUNCTION_DEFINED)
+		/* What the user has a word for does not make all that it is called with one. */
+		if (p->functions[inst->callee].flags & FUNCTION_DEFINED && !pt->known[inst->callee])
 			pass(pt, inst->callee, operands, inst->operand_count, inst->value);
 		else
 			call_outside(pt, inst, number);
@@ -369,7 +370,8 @@ static void resolve_create(struct pointsto *pt, uint32_t number, const struct kn
 		}
 		return;
 	}
-	pass_targets(pt, number, (uint32_t)known->b, 0);
+	if (known->b >= 0)
+		pass_targets(pt, number, (uint32_t)known->b, 0);
 }
 
 /* Functions given to code that we do not see are called by it; what follows is mostly their argument. */
@@ -424,7 +426,7 @@ static void resolve(struct pointsto *pt, bool guess)
 	}
 }
 
-void pointsto_build(struct pointsto *pt, const struct program *p)
+void pointsto_build(struct pointsto *pt, const struct program *p, pointsto_said *said, void *user)
 {
 	uint64_t before;
 	int round = 0;
@@ -438,9 +440,13 @@ void pointsto_build(struct pointsto *pt, const struct program *p)
 	pt->slots = mem_zalloc(p->insts_count, sizeof(*pt->slots));
 	vec_push(&pt->objects, (struct object){0});
 	vec_push(&pt->targets, (struct vec_u32){0});
-	for (uint32_t f = 1; f < p->functions_count; f++)
-		if (!(p->functions[f].flags & FUNCTION_DEFINED))
-			pt->known[f] = known_find(program_text(p, p->functions[f].linkage));
+	for (uint32_t f = 1; f < p->functions_count; f++) {
+		const char *linkage = program_text(p, p->functions[f].linkage);
+
+		pt->known[f] = said ? said(user, program_text(p, p->functions[f].name), linkage) : NULL;
+		if (!pt->known[f] && !(p->functions[f].flags & FUNCTION_DEFINED))
+			pt->known[f] = known_find(linkage);
+	}
 	globals(pt);
 	for (uint32_t i = 1; i < p->insts_count; i++)
 		constrain(pt, i);

@@ -33,14 +33,16 @@ struct pointsto {
 	VEC(struct object) objects;
 	struct shape_cell *cells;    /* by value: what it points to */
 	struct shape_cell *results;  /* by function: what its result points to */
-	const struct known **known;  /* by function, or NULL */
+	const struct known **known;  /* by function, or NULL; of one that is defined: the user says so */
 	uint32_t *slots;             /* by instruction: place in targets, 0 if none */
 	VEC(struct vec_u32) targets; /* functions that a computed call reaches, or that a new thread runs */
 	bool unsettled;              /* there were too many rounds: answers are missing */
 	uint32_t guessed;            /* computed calls whose targets are only of the right type */
 };
 
-void pointsto_build(struct pointsto *pt, const struct program *program);
+/* What the user says of functions outweighs what is known of them; `said` may be NULL. */
+typedef const struct known *pointsto_said(void *user, const char *name, const char *linkage_name);
+void pointsto_build(struct pointsto *pt, const struct program *program, pointsto_said *said, void *user);
 void pointsto_release(struct pointsto *pt);
 
 /* What the value points to; node 0 if it is no pointer that was ever used. */

@@ -16,6 +16,22 @@
 
 /* ---- locks ---- */
 
+/* The lock that OpenMP's compiler makes for a critical section. */
+static const char critical[] = ".gomp_critical_user_";
+
+static bool starts(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static const char *critical_name(struct lint *lint, const char *name)
+{
+	size_t length = strcspn(name + strlen(critical), ".");
+
+	return length ? lint_text(lint, mem_textf("critical(%.*s)", (int)length, name + strlen(critical)))
+		      : "critical";
+}
+
 static const char *lock_name(struct lint *lint, uint32_t note, struct shape_cell cell)
 {
 	const struct program *p = &lint->program;
@@ -28,8 +44,13 @@ static const char *lock_name(struct lint *lint, uint32_t note, struct shape_cell
 		return lint_text(lint, mem_textf("%s.%s", type, member));
 	for (uint32_t o = shape_first(lint->pt.shape, cell.node, &cookie); o;
 	     o = shape_next(lint->pt.shape, &cookie))
-		if (lint->pt.objects.at[o].kind == OBJECT_GLOBAL)
-			return program_text(p, p->globals[lint->pt.objects.at[o].index].name);
+		if (lint->pt.objects.at[o].kind == OBJECT_GLOBAL) {
+			const char *name = program_text(p, p->globals[lint->pt.objects.at[o].index].name);
+
+			return starts(name, critical) ? critical_name(lint, name) : name;
+		}
+	if (starts(program_text(p, n->base), critical))
+		return critical_name(lint, program_text(p, n->base));
 	if (*program_text(p, n->base))
 		return program_text(p, n->base);
 	return *type ? lint_text(lint, mem_textf("lock of %s", type)) : "a lock";
@@ -262,12 +283,12 @@ static bool evaluate(const struct program *p, uint32_t value, uint32_t unknown, 
 }
 
 /* Edge of a branch that is taken if the call got its lock, or -1. Bit 0 of a true value is set. */
-static int success_edge(const struct program *p, uint32_t condition, uint32_t call_value)
+int region_success_edge(const struct program *p, uint32_t condition, uint32_t call_value, bool returns_true)
 {
 	int64_t got, busy;
 
-	if (!evaluate(p, condition, call_value, 0, 0, &got) ||
-	    !evaluate(p, condition, call_value, 16, 0, &busy) || (got & 1) == (busy & 1))
+	if (!evaluate(p, condition, call_value, returns_true, 0, &got) ||
+	    !evaluate(p, condition, call_value, returns_true ? 0 : 16, 0, &busy) || (got & 1) == (busy & 1))
 		return -1;
 	return got & 1 ? 0 : 1;
 }
@@ -379,8 +400,8 @@ static void edge_step(struct lint *lint, struct lock_state *s, const struct vec_
 		const struct known *known = pointsto_known(&lint->pt, call);
 		uint32_t lock;
 
-		if (!call->value ||
-		    success_edge(p, program_operand(p, &p->insts[end], 0), call->value) != (int)edge)
+		if (!call->value || region_success_edge(p, program_operand(p, &p->insts[end], 0), call->value,
+							known->b == 1) != (int)edge)
 			continue;
 		lock = lock_of(lint, tries->at[t], known);
 		if (lock && !find_held(s, lock))

@@ -304,106 +304,6 @@ static void put_variables(FILE *out, const struct lint *lint)
 	fputs("\n  ]\n", out);
 }
 
-/* ---- accesses that no second thread can reach ---- */
-
-/* Nodes that several threads reach, or that code which we do not see was given and may hand on. */
-static bool *reachable(struct lint *lint)
-{
-	const struct program *p = &lint->program;
-	bool *seen = mem_zalloc(shape_count(lint->pt.shape), sizeof(*seen));
-	struct vec_u32 waiting = {0};
-	struct shape_cell target;
-	int64_t at;
-
-	for (uint32_t i = 1; i < p->insts_count; i++) {
-		const struct program_inst *inst = &p->insts[i];
-
-		if (inst->op != PROGRAM_CALL || pointsto_known(&lint->pt, inst) ||
-		    (inst->callee && p->functions[inst->callee].flags & FUNCTION_DEFINED))
-			continue;
-		for (uint32_t n = 0; n < program_argument_count(inst); n++) {
-			uint32_t node = pointsto_cell(&lint->pt, program_operand(p, inst, n)).node;
-
-			if (node && !seen[node]) {
-				seen[node] = true;
-				vec_push(&waiting, node);
-			}
-		}
-	}
-	while (waiting.count) {
-		uint32_t node = waiting.at[--waiting.count];
-
-		for (uint32_t i = 0; shape_field(lint->pt.shape, node, i, &at, &target); i++)
-			if (target.node && !seen[target.node]) {
-				seen[target.node] = true;
-				vec_push(&waiting, target.node);
-			}
-	}
-	for (uint32_t node = 0; node < lint->accesses.nodes; node++)
-		seen[node] |= lint->accesses.node_shared[node];
-	vec_free(&waiting);
-	return seen;
-}
-
-struct private_place {
-	uint32_t function, line, column, inst;
-	bool only; /* private */
-};
-
-static int by_place(const void *a, const void *b)
-{
-	const struct private_place *x = a, *y = b;
-
-	if (x->function != y->function)
-		return x->function < y->function ? -1 : 1;
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	return x->column < y->column ? -1 : x->column > y->column;
-}
-
-static bool is_private(struct lint *lint, const bool *seen, uint32_t pointer)
-{
-	uint32_t node = pointsto_cell(&lint->pt, pointer).node;
-
-	return node && !seen[node];
-}
-
-static void put_private(FILE *out, struct lint *lint)
-{
-	const struct program *p = &lint->program;
-	bool *seen = reachable(lint), any = false;
-	VEC(struct private_place) places = {0};
-
-	for (uint32_t i = 1; i < p->insts_count; i++) {
-		const struct program_inst *inst = &p->insts[i];
-		bool only;
-
-		if (inst->op < PROGRAM_LOAD || inst->op > PROGRAM_UPDATE || !inst->line)
-			continue;
-		only = is_private(lint, seen, program_operand(p, inst, inst->op == PROGRAM_STORE ? 1 : 0));
-		vec_push(&places, (struct private_place){program_function_of(p, i), inst->line, inst->column,
-							 i, only});
-	}
-	if (places.count)
-		qsort(places.at, places.count, sizeof(*places.at), by_place);
-	fputs("  \"private\": [", out);
-	/* A place counts if everything that is accessed there is. */
-	for (uint32_t i = 0, end; i < places.count; i = end) {
-		bool all = true;
-
-		for (end = i; end < places.count && !by_place(&places.at[i], &places.at[end]); end++)
-			all &= places.at[end].only;
-		if (!all)
-			continue;
-		fputs(any ? ",\n    " : "\n    ", out);
-		any = true;
-		put_place(out, lint, places.at[i].inst);
-	}
-	fputs("\n  ],\n", out);
-	vec_free(&places);
-	free(seen);
-}
-
 void section_write(FILE *out, struct lint *lint, const char *program)
 {
 	fputs("{\n  \"version\": 1,\n  \"program\": ", out);
@@ -412,7 +312,6 @@ void section_write(FILE *out, struct lint *lint, const char *program)
 	put_sections(out, lint);
 	put_accessors(out, lint, false);
 	put_accessors(out, lint, true);
-	put_private(out, lint);
 	put_variables(out, lint);
 	fputs("}\n", out);
 }

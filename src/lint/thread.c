@@ -534,6 +534,13 @@ void thread_build(struct lint *lint)
 			follow(&b, t);
 		parallel(&b);
 		own_arguments(lint);
+		for (uint32_t t = 1; t < lint->threads.count; t++) {
+			const struct known *known =
+				pointsto_known(&lint->pt, &p->insts[lint->threads.at[t].create]);
+
+			if (known && known->kind == KNOWN_CREATE_TEAM)
+				team_build(lint, t);
+		}
 		/* Alive is asked for by instruction from here on. */
 		for (uint32_t t = 0; t < lint->threads.count; t++) {
 			struct thread *thread = &lint->threads.at[t];
@@ -569,6 +576,8 @@ void thread_release(struct lint *lint)
 	for (uint32_t t = 0; t < lint->threads.count; t++) {
 		vec_free(&lint->threads.at[t].roots);
 		free(lint->threads.at[t].alive);
+		free(lint->threads.at[t].phase);
+		free(lint->threads.at[t].only);
 	}
 	free(lint->threads.reach);
 }

@@ -230,6 +230,14 @@ bool spec_unitfor(const struct spec *spec, const char *name, const char *linkage
 		    (struct subject){.name = name, .linkage_name = linkage_name, .type = type});
 }
 
+struct spec_role spec_role(const struct spec *spec, const char *name, const char *linkage_name)
+{
+	const struct statement *word =
+		best(spec, STATEMENT_ROLE, (struct subject){.name = name, .linkage_name = linkage_name});
+
+	return word ? word->role : (struct spec_role){SPEC_ROLE_NONE, 0, 0};
+}
+
 const char *spec_member_set(const struct spec *spec, const char *type, const char *member)
 {
 	return set_of(best(spec, STATEMENT_SET_MEMBER, (struct subject){.type = type, .member = member}));
@@ -291,6 +299,11 @@ static bool about_the_same(const struct statement *a, const struct statement *b)
 	       equal(a->variable, b->variable) && equal(a->file, b->file);
 }
 
+static bool same_role(const struct spec_role *a, const struct spec_role *b)
+{
+	return a->kind == b->kind && a->what == b->what && a->argument == b->argument;
+}
+
 static int contradiction(enum statement_kind kind, const struct statement *s, const struct statement *other,
 			 struct err *err)
 {
@@ -305,6 +318,9 @@ static int contradiction(enum statement_kind kind, const struct statement *s, co
 		return err_set(err, "%s:%u: '%s%s%s' is %s here, but %s at %s:%u", s->where, s->line, subject,
 			       dot, member, s->says ? "owned" : "not owned",
 			       other->says ? "is owned" : "is not", other->where, other->line);
+	if (kind == STATEMENT_ROLE)
+		return err_set(err, "%s:%u: '%s' does something else here than at %s:%u", s->where, s->line,
+			       subject, other->where, other->line);
 	return err_set(err, "%s:%u: '%s%s%s' belongs to '%s' here, but to '%s' at %s:%u", s->where, s->line,
 		       subject, dot, member, s->set, other->set, other->where, other->line);
 }
@@ -321,7 +337,8 @@ int spec_add_statement(struct spec *spec, enum statement_kind kind, struct state
 
 		if (other->source != statement.source || !about_the_same(other, &statement))
 			continue;
-		if (other->says != statement.says || !equal(other->set, statement.set))
+		if (other->says != statement.says || !equal(other->set, statement.set) ||
+		    !same_role(&other->role, &statement.role))
 			failed = contradiction(kind, &statement, other, err);
 		release(&statement);
 		return failed;

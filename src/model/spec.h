@@ -59,6 +59,15 @@ enum spec_word {
 unsigned spec_function(const struct spec *spec, const char *name, const char *linkage_name, const char *file);
 bool spec_unitfor(const struct spec *spec, const char *name, const char *linkage_name, const char *type);
 
+/* What a function does to threads and locks, for who cannot see it run. Parameters count from 1; 0: none. */
+enum spec_role_kind { SPEC_ROLE_NONE, SPEC_ROLE_LOCK, SPEC_ROLE_UNLOCK, SPEC_ROLE_THREAD };
+struct spec_role {
+	enum spec_role_kind kind;
+	unsigned what;     /* the parameter that is the lock, or the function that the thread begins with */
+	unsigned argument; /* that this function gets */
+};
+struct spec_role spec_role(const struct spec *spec, const char *name, const char *linkage_name);
+
 /* The atomic set that a member or variable was put into, or NULL. */
 const char *spec_member_set(const struct spec *spec, const char *type, const char *member);
 const char *spec_variable_set(const struct spec *spec, const char *name, const char *file);

@@ -21,6 +21,7 @@ enum statement_kind {
 	STATEMENT_IGNORE_TYPE,     /* type */
 	STATEMENT_IGNORE_MEMBER,   /* type, member */
 	STATEMENT_IGNORE_VARIABLE, /* variable, file */
+	STATEMENT_ROLE,            /* function, role */
 	STATEMENT_KINDS
 };
 
@@ -31,6 +32,7 @@ struct statement {
 	unsigned source;                                        /* larger outweighs smaller */
 	const char *where;                                      /* file, owned by the spec */
 	unsigned line;
+	struct spec_role role;
 };
 
 struct statements {

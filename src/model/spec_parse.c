@@ -198,6 +198,42 @@ static int ignore_line(struct line *line)
 		   line->words[0], line->words[0]);
 }
 
+/* A parameter by its number, from 1. */
+static bool parameter_of(const struct line *line, int n, unsigned *parameter)
+{
+	char *end;
+	unsigned long number;
+
+	if (n >= line->count)
+		return true;
+	number = strtoul(line->words[n], &end, 10);
+	if (*end || line->words[n][0] < '1' || line->words[n][0] > '9' || number > 100)
+		return false;
+	*parameter = (unsigned)number;
+	return true;
+}
+
+/* lock function GLOB [N], unlock function GLOB [N], thread function GLOB N [M] */
+static int role_line(struct line *line)
+{
+	struct statement s = begin(line);
+	bool thread = word_is(line, 0, "thread");
+
+	s.role.kind = thread                     ? SPEC_ROLE_THREAD
+		      : word_is(line, 0, "lock") ? SPEC_ROLE_LOCK
+						 : SPEC_ROLE_UNLOCK;
+	s.role.what = 1;
+	if (line->count < (thread ? 4 : 3) || line->count > (thread ? 5 : 4) ||
+	    !word_is(line, 1, "function") || !parameter_of(line, 3, &s.role.what) ||
+	    !parameter_of(line, 4, &s.role.argument))
+		return BAD(line,
+			   "expected '%s function GLOB %s', where parameters are numbers that begin with 1",
+			   line->words[0], thread ? "FUNCTION [ARGUMENT]" : "[LOCK]");
+	s.function = mem_text(line->words[2]);
+	s.literal = !is_glob(s.function);
+	return add(line, STATEMENT_ROLE, s);
+}
+
 /* FILE:LINE:COLUMN; the file's name may have colons, too. */
 static bool position_of(char *word, unsigned *line, unsigned *column)
 {
@@ -246,10 +282,11 @@ static int statement_line(struct line *line)
 	static const struct {
 		const char *word;
 		int (*read)(struct line *line);
-	} verbs[] = {{"unit", unit_line},       {"notunit", unit_line},   {"wait", unit_line},
-		     {"unitfor", unitfor_line}, {"set", set_line},        {"merge", merge_line},
-		     {"owned", owned_line},     {"notowned", owned_line}, {"ignore", ignore_line},
-		     {"private", private_line}, {"section", section_line}};
+	} verbs[] = {{"unit", unit_line},       {"notunit", unit_line},    {"wait", unit_line},
+		     {"unitfor", unitfor_line}, {"set", set_line},         {"merge", merge_line},
+		     {"owned", owned_line},     {"notowned", owned_line},  {"ignore", ignore_line},
+		     {"private", private_line}, {"section", section_line}, {"lock", role_line},
+		     {"unlock", role_line},     {"thread", role_line}};
 
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (word_is(line, 0, verbs[i].word))
@@ -257,7 +294,7 @@ static int statement_line(struct line *line)
 	return BAD(
 		line,
 		"there is no statement '%s'; there are unit, notunit, unitfor, set, owned, notowned, merge, "
-		"ignore, private, section and wait",
+		"ignore, private, section, wait, lock, unlock and thread",
 		line->words[0]);
 }
 

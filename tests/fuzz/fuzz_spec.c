@@ -15,6 +15,7 @@ struct answers {
 	bool unitfor, ignored[4];
 	const char *member, *variable, *type_merge, *variable_merge;
 	int owned;
+	struct spec_role role;
 };
 
 static void ask(const struct spec *spec, const char *a, const char *b, struct answers *to)
@@ -31,6 +32,10 @@ static void ask(const struct spec *spec, const char *a, const char *b, struct an
 	to->type_merge = spec_type_merge(spec, a);
 	to->variable_merge = spec_variable_merge(spec, a, b);
 	to->owned = spec_owned(spec, a, b);
+	to->role = spec_role(spec, a, b);
+	/* Whoever has a role has a parameter for it. */
+	if ((to->role.kind != SPEC_ROLE_NONE) != (to->role.what != 0) || to->role.what > 100)
+		abort();
 	/* A unit and none at once, or for a type that nobody named. */
 	if ((to->function & SPEC_UNIT && to->function & SPEC_NOT_UNIT) ||
 	    (to->unitfor && !(spec_function(spec, a, NULL, NULL) & SPEC_UNITFOR)))

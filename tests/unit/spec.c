@@ -72,6 +72,40 @@ static void functions(void **state)
 	spec_free(spec);
 }
 
+static void expect_role(const struct spec *spec, const char *name, enum spec_role_kind kind, unsigned what,
+			unsigned argument)
+{
+	struct spec_role role = spec_role(spec, name, NULL);
+
+	assert_int_equal(role.kind, kind);
+	assert_int_equal(role.what, what);
+	assert_int_equal(role.argument, argument);
+}
+
+static void roles(void **state)
+{
+	struct spec *spec = make(NULL,
+				 "lock function take\n"
+				 "lock function *_lock 2\n"
+				 "unlock function let_go 3\n"
+				 "thread function run 2\n"
+				 "thread function pool_* 3 4\n"
+				 "unlock function un_lock",
+				 NULL);
+
+	expect_role(spec, "take", SPEC_ROLE_LOCK, 1, 0);
+	expect_role(spec, "table_lock", SPEC_ROLE_LOCK, 2, 0);
+	expect_role(spec, "let_go", SPEC_ROLE_UNLOCK, 3, 0);
+	expect_role(spec, "run", SPEC_ROLE_THREAD, 2, 0);
+	expect_role(spec, "pool_start", SPEC_ROLE_THREAD, 3, 4);
+	/* Without wildcards outweighs with. */
+	expect_role(spec, "un_lock", SPEC_ROLE_UNLOCK, 1, 0);
+	expect_role(spec, "other", SPEC_ROLE_NONE, 0, 0);
+	/* It says nothing of units. */
+	assert_int_equal(spec_function(spec, "take", NULL, NULL), 0);
+	spec_free(spec);
+}
+
 static void members(void **state)
 {
 	struct spec *spec = make(NULL,
@@ -196,6 +230,12 @@ static void bad_lines(void **state)
 	refuse_file("ignore function a b\n", ":1: expected 'ignore");
 	refuse_file("ignore member a\n", "should be a struct and a member");
 	refuse_file("ignore variable std::cout\n", "without scopes");
+	refuse_file("lock take\n", ":1: expected 'lock function GLOB [LOCK]'");
+	refuse_file("unlock function f 0\n", ":1: expected 'unlock function GLOB [LOCK]'");
+	refuse_file("lock function f 1 2\n", ":1: expected 'lock function GLOB [LOCK]'");
+	refuse_file("lock function f first\n", ":1: expected 'lock function GLOB [LOCK]'");
+	refuse_file("thread function f\n", ":1: expected 'thread function GLOB FUNCTION [ARGUMENT]'");
+	refuse_file("thread function f 1 101\n", ":1: expected 'thread function GLOB FUNCTION [ARGUMENT]'");
 	refuse_file("unit function \"a\n", "must end with it");
 	refuse_file("unit function \"a\"b\n", "there must be a blank");
 	refuse_file("unit function \"\"\n", ":1: word 3 is empty");
@@ -214,6 +254,8 @@ static void contradictions(void **state)
 	refuse_file("owned list.next\nnotowned list.next\n", text);
 	snprintf(text, sizeof text, ":2: 'hits' belongs to 'b' here, but to 'a' at %s:1", path);
 	refuse_file("merge a variable hits\nmerge b variable hits\n", text);
+	snprintf(text, sizeof text, ":2: 'take' does something else here than at %s:1", path);
+	refuse_file("lock function take\nlock function take 2\n", text);
 }
 
 /* Annotations know where they come from. */
@@ -316,11 +358,12 @@ static void private_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions),  cmocka_unit_test(members),
-		cmocka_unit_test(variables),  cmocka_unit_test(weight),
-		cmocka_unit_test(bad_lines),  cmocka_unit_test(contradictions),
-		cmocka_unit_test(positions),  cmocka_unit_test(names),
-		cmocka_unit_test(from_trace), cmocka_unit_test(private_places),
+		cmocka_unit_test(functions),      cmocka_unit_test(roles),
+		cmocka_unit_test(members),        cmocka_unit_test(variables),
+		cmocka_unit_test(weight),         cmocka_unit_test(bad_lines),
+		cmocka_unit_test(contradictions), cmocka_unit_test(positions),
+		cmocka_unit_test(names),          cmocka_unit_test(from_trace),
+		cmocka_unit_test(private_places),
 	};
 
 	helper_sample(helper_path("sample"));

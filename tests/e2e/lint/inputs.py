@@ -56,8 +56,6 @@ def main():
         if [g["function"] for g in said["getters"]] != ["balance"] or \
                 [s["function"] for s in said["setters"]] != ["set_balance"]:
             sys.exit(f"getters and setters: {said['getters']}, {said['setters']}")
-        if any(p["function"] in ("balance", "set_balance") for p in said["private"]):
-            sys.exit("the account is called private")
         (folder / "empty").write_bytes(b"")
         (folder / "text").write_text("no program\n")
         (folder / "bad.ll").write_text("define void @f() { no }\n")
