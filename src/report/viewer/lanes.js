@@ -7,10 +7,12 @@ function stepLines(finding, step) {
 	const access = finding.accesses[step];
 	const stale = staleAt(finding, step);
 	return [
-		["what", `${OPS[access.op]} ${access.variable ?? (access.op === "L" || access.op === "A" ? "a lock" : "memory")}`],
+		["what", `${OPS[access.op]} ${access.variable ?? (access.op === "L" || access.op === "A" ? "a lock" : "memory")}` +
+			(access.value ? `: ${access.value}` : "")],
 		["at", [access.function, placeText(access)].filter(Boolean).join("  ")],
 		access.note && ["says", access.note],
-		stale >= 0 && ["stale", `stale from step ${stale + 1} on`],
+		stale >= 0 && ["stale", `stale from step ${stale + 1} on` + (finding.accesses[stale].op === "W" && finding.accesses[stale].value ?
+			`: ${finding.accesses[stale].value} there` : "")],
 	].filter(line => line && line[1]);
 }
 
