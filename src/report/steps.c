@@ -146,7 +146,8 @@ static void fill(struct cell *cell, const struct text_page *page, const struct f
 				       : "memory",
 		      access->value ? ": " : "", access->value ? access->value : ""));
 	add_place(cell, page, &access->place);
-	add_source(cell, page, &access->place);
+	if (!is_lock)
+		add_source(cell, page, &access->place);
 	for (uint32_t i = 0; i < access->lock_count; i++)
 		add(cell, TEXT_DIM, mem_textf("holds %s", access->locks[i]));
 	if (!access->lock_count && !is_lock && knows_locks(finding))
