@@ -94,11 +94,14 @@ enum trace_event_kind {
 #define TRACE_NO_SITE 0u /* site numbers begin at 1 */
 #define TRACE_OP_SITE_MAX ((1u << TRACE_OP_SITE_BITS) - 1)
 
+/* What a prefix has room for. */
+#define TRACE_PREFIX_BITS (TRACE_ADDRESS_BITS + 15)
+
 enum trace_prefix {
 	TRACE_PREFIX_VALUE = 0,  /* length of a range, size of an object, thread, see the op */
 	TRACE_PREFIX_SITE = 1,   /* site or function number */
 	TRACE_PREFIX_REGION = 2, /* address bits 44 and up */
-	TRACE_PREFIX_OTHER = 3,  /* second value: see the op */
+	TRACE_PREFIX_OTHER = 3,  /* second value: see the op; of an access what it found at its place */
 };
 
 /*

@@ -423,7 +423,8 @@ static void tell_summary(struct teller *t)
 }
 
 void cycle_tell(const struct trace *trace, const struct model *model, const struct locking *locking,
-		const struct check_cycle *cycle, struct finding_list *list, struct finding *finding)
+		struct values *values, const struct check_cycle *cycle, struct finding_list *list,
+		struct finding *finding)
 {
 	struct teller t = {.trace = trace,
 			   .model = model,
@@ -438,6 +439,9 @@ void cycle_tell(const struct trace *trace, const struct model *model, const stru
 	tell_edges(&t);
 	tell_summary(&t);
 	finding_identify(finding);
+	/* From here on they stay where they are. */
+	for (uint32_t i = 0; i < t.access_count; i++)
+		values_want(values, &finding->accesses[t.told[i]], t.accesses[i].time);
 	free(t.accesses);
 	free(t.told);
 }

@@ -4,6 +4,7 @@
 #define ATOMSAN_ANALYSIS_CYCLE_H
 
 #include "analysis/locking.h"
+#include "analysis/values.h"
 #include "check/engine.h"
 #include "finding/finding.h"
 #include "model/model.h"
@@ -16,6 +17,7 @@ uint64_t cycle_shape(const struct model *model, const struct check_cycle *cycle)
  * counts. */
 uint32_t cycle_shorten(const struct check_cycle *cycle, struct check_edge *edges);
 void cycle_tell(const struct trace *trace, const struct model *model, const struct locking *locking,
-		const struct check_cycle *cycle, struct finding_list *list, struct finding *finding);
+		struct values *values, const struct check_cycle *cycle, struct finding_list *list,
+		struct finding *finding);
 
 #endif

@@ -28,6 +28,7 @@ struct serial {
 	struct waiting waiting;
 	struct recent recent;
 	struct locking locking;
+	struct values values;
 	uint64_t turn; /* of what belongs together, when those that wait were last looked at */
 	uint64_t violations, retries, taken;
 	uint64_t sizes[LARGEST_SIZE + 1];
@@ -154,7 +155,8 @@ static struct finding tell(struct serial *serial, const struct check_cycle *cycl
 {
 	struct finding told = {.verb = serial->list->verb};
 
-	cycle_tell(serial->trace, serial->model, &serial->locking, cycle, serial->list, &told);
+	cycle_tell(serial->trace, serial->model, &serial->locking, &serial->values, cycle, serial->list,
+		   &told);
 	return told;
 }
 
@@ -325,6 +327,9 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 
 void serial_event(struct serial *serial, const struct trace_event *event)
 {
+	/* It will be the model's next. */
+	if (__builtin_expect(event->prefixes, 0))
+		values_event(&serial->values, event, model_time(serial->model) + 1);
 	model_event(serial->model, event);
 }
 
@@ -339,7 +344,7 @@ void serial_events(struct serial *serial, const struct trace_event *events, size
 			model_prefetch_parts(serial->model, &events[i + PARTS]);
 		if (i + NEAR < count)
 			model_prefetch_near(serial->model, &events[i + NEAR]);
-		model_event(serial->model, &events[i]);
+		serial_event(serial, &events[i]);
 	}
 }
 
@@ -368,6 +373,7 @@ void serial_finish(struct serial *serial)
 
 	model_finish(serial->model);
 	look_again(serial);
+	values_tell(&serial->values, serial->list);
 	for (uint32_t i = 0; i < serial->waiting.count; i++)
 		apart += serial->waiting.items[i].edges ? serial->waiting.items[i].seen : 0;
 	model_stats(serial->model, &model);
@@ -414,6 +420,7 @@ void serial_free(struct serial *serial)
 	waiting_release(&serial->waiting);
 	recent_release(&serial->recent);
 	locking_release(&serial->locking);
+	values_release(&serial->values);
 	free(serial->edges);
 	free(serial->chosen);
 	free(serial);

@@ -207,7 +207,7 @@ static void count(struct finding_list *list, const struct exploration *x, const 
 	}
 }
 
-/* How each strategy fared, and the schedules that are kept; the report shows them. */
+/* How each strategy fared; the report shows it beside the schedules that are kept. */
 static void tell_trials(struct finding_list *list, const struct explore *e, uint64_t seed)
 {
 	for (uint32_t i = 0; i < e->tally_count; i++) {
@@ -220,16 +220,6 @@ static void tell_trials(struct finding_list *list, const struct explore *e, uint
 							      .seed = seed,
 							      .runs = t->runs,
 							      .failures = t->failures});
-	}
-	for (uint32_t i = 0; i < list->finding_count; i++) {
-		const struct finding *finding = &list->findings[i];
-
-		if (finding->schedule)
-			finding_add_trial(list, &(struct finding_trial){.schedule = finding->schedule,
-									.strategy = "kept",
-									.verdict = "failed",
-									.finding = finding->id,
-									.seed = seed});
 	}
 }
 

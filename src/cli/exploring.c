@@ -2,6 +2,7 @@
 #include "cli/exploring.h"
 #include "trace/describe.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,10 @@ struct turns {
 	uint32_t count, room;
 	uint32_t turn, thread;
 };
+
+/* How often a kept schedule is played, unless that takes too long. */
+enum { AGAIN_RUNS = 5 };
+#define AGAIN_SECONDS 5.0
 
 static bool is_access(const struct trace_event *e)
 {
@@ -154,6 +159,7 @@ static void add_moment(struct finding_list *list, struct finding *finding, const
 	struct finding_access *access = finding_add_access(list, finding);
 	struct trace_site site;
 	char *name = describe_address(trace, e->address);
+	int64_t found;
 
 	access->unit = FINDING_NO_UNIT;
 	access->place = place_of(list, trace, e->site, &site);
@@ -168,6 +174,8 @@ static void add_moment(struct finding_list *list, struct finding *finding, const
 		name = describe_variable(&site);
 	access->variable = finding_text(list, name ? name : "memory");
 	finding_add_variable(list, finding, access->variable);
+	if (access->op == 'R' && trace_event_found(e, &found))
+		access->value = finding_textf(list, "%" PRId64, found);
 	free(name);
 }
 
@@ -293,12 +301,33 @@ static void keep_predicted(struct finding_list *list, uint32_t first, const char
 		}
 }
 
+/* How often does a schedule that is kept fail? */
+static int try_again(struct run_setup *setup, struct finding_trial *trial, struct err *err)
+{
+	double seconds = 0;
+
+	setup->trace = setup->values = false;
+	while (trial->runs < AGAIN_RUNS && seconds < AGAIN_SECONDS) {
+		struct run_result result;
+		struct run *run = run_once(setup, &result, err);
+
+		if (!run)
+			return -1;
+		trial->runs++;
+		trial->failures += run_failed(result.verdict);
+		seconds += result.seconds;
+		run_free(run);
+	}
+	return 0;
+}
+
 int exploring_add(struct finding_list *list, const struct exploring *x, const struct explore_failure *failure,
 		  struct err *err)
 {
 	struct run_setup setup = target_setup(x->target);
 	uint32_t before = list->finding_count;
 	struct turns turns = {.thread = UINT32_MAX};
+	struct finding_trial trial;
 	struct run_result result;
 	struct trace *trace = NULL;
 	struct run *run;
@@ -308,7 +337,7 @@ int exploring_add(struct finding_list *list, const struct exploring *x, const st
 	setup.schedule = failure->schedule;
 	setup.every = failure->schedule->every;
 	setup.quiet = true;
-	setup.trace = true;
+	setup.trace = setup.values = true;
 	run = run_once(&setup, &result, err);
 	if (!run)
 		return -1;
@@ -318,10 +347,21 @@ int exploring_add(struct finding_list *list, const struct exploring *x, const st
 	keep_predicted(list, before, predicted_id(x, failure));
 	if (!failed && list->finding_count == before)
 		add_own(list, trace, &turns, failure, result.report);
-	for (uint32_t i = before; !failed && i < list->finding_count; i++)
-		failed = keep_schedule(list, &list->findings[i], failure, x->folder, err);
+	trial = (struct finding_trial){.strategy = "kept",
+				       .verdict = "failed",
+				       .seed = failure->seed,
+				       .runs = 1,
+				       .failures = run_failed(result.verdict)};
 	free(turns.moments);
 	trace_close(trace);
 	run_free(run);
+	if (!failed)
+		failed = try_again(&setup, &trial, err);
+	for (uint32_t i = before; !failed && i < list->finding_count; i++) {
+		failed = keep_schedule(list, &list->findings[i], failure, x->folder, err);
+		trial.schedule = list->findings[i].schedule;
+		trial.finding = list->findings[i].id;
+		finding_add_trial(list, &trial);
+	}
 	return failed;
 }

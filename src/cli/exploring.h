@@ -20,11 +20,12 @@ struct exploring {
 };
 
 /*
- * Runs the failure's schedule once more, recorded, and adds what that run
+ * Runs the failure's schedule once more, recorded with values, and adds what that run
  * violates, reproduced: of a schedule that was predicted only what was
  * predicted, if that is among it. Or, where it violates nothing that the checker knows,
  * the accesses between which threads were switched. The schedule is written
- * to the folder under the finding's id. -1 with err set if it cannot be.
+ * to the folder under the finding's id, and played some more times to see how
+ * often it fails. -1 with err set if it cannot be.
  */
 int exploring_add(struct finding_list *list, const struct exploring *exploring,
 		  const struct explore_failure *failure, struct err *err);

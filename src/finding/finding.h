@@ -94,7 +94,8 @@ struct finding_access {
 	uint32_t depth;
 	const char **locks; /* held at the access */
 	uint32_t lock_count;
-	const char *note; /* one clause: "reads the old balance", "makes it stale" */
+	const char *value; /* read, or written; "1 to 2" of an update; NULL: not known */
+	const char *note;  /* one clause: "reads the old balance", "makes it stale" */
 };
 
 /* A conflict between two units: the source came first. Along its edges a cycle closes. Where the order of

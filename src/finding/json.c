@@ -88,6 +88,8 @@ static json_t *access_json(const struct finding *finding, const struct finding_a
 	put_place(object, &access->place);
 	json_object_set_new(object, "locks", texts(access->locks, access->lock_count));
 	json_object_set_new(object, "note", text(access->note));
+	if (access->value)
+		json_object_set_new(object, "value", text(access->value));
 	for (uint32_t i = 0; i < access->depth; i++) {
 		json_t *frame = json_object();
 

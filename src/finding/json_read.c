@@ -141,6 +141,7 @@ static void read_access(struct reader *r, struct finding *finding, const json_t 
 	access->variable = get_text(r, object, "variable");
 	access->place = get_place(r, object);
 	access->note = get_text(r, object, "note");
+	access->value = get_text(r, object, "value");
 	for (size_t i = 0; i < json_array_size(locks); i++)
 		finding_add_lock(r->list, access, text_element(r, locks, i, "locks"));
 	for (size_t i = 0; i < json_array_size(stack); i++) {

@@ -131,8 +131,8 @@ static char *options(const struct run *run)
 		snprintf(depth, sizeof depth, ":sched_depth=%" PRIu32, setup->depth);
 	/* The trace is in memory, and a forked child has none. */
 	if (setup->trace)
-		snprintf(trace, sizeof trace, ":record=%s:max_size=%d:follow_fork=0", run->trace_path,
-			 TRACE_MB);
+		snprintf(trace, sizeof trace, ":record=%s:max_size=%d:follow_fork=0%s", run->trace_path,
+			 TRACE_MB, setup->values ? ":values=1" : "");
 	if (setup->strategy)
 		snprintf(scheduled, sizeof scheduled, "sched=%s:sched_events=%s:", setup->strategy,
 			 setup->every ? "every" : "first");

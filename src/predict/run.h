@@ -44,6 +44,7 @@ struct run_setup {
 	const char *hints;               /* text for the other strategies; NULL */
 	bool every;                      /* every access counts; with "follow" the schedule says it */
 	bool trace;                      /* record, too, see run_trace() */
+	bool values;                     /* and record what accesses find at their places */
 	uint32_t timeout_ms;             /* 0: none */
 	int expected_status;             /* a good run exits with this */
 	const char *expected_output;     /* standard output of a good run; NULL: any */

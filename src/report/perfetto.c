@@ -116,11 +116,11 @@ static void add_steps(struct track *t)
 		json_object_set_new(slice, "dur", json_integer(LENGTH - MARGIN));
 		json_object_set_new(slice, "cat", json_string("step"));
 		json_object_set_new(slice, "args",
-				    json_pack("{sI,so,so,sI,so,so}", "step", (json_int_t)i + 1, "function",
+				    json_pack("{sI,so,so,sI,so,so,so}", "step", (json_int_t)i + 1, "function",
 					      value_text(access->place.function), "file",
 					      value_text(report_path(t->options, access->place.file)), "line",
 					      (json_int_t)access->place.line, "locks", locks, "note",
-					      value_text(access->note)));
+					      value_text(access->note), "value", value_text(access->value)));
 	}
 }
 

@@ -123,6 +123,15 @@ static bool knows_locks(const struct finding *finding)
 	return false;
 }
 
+static char *stale_text(const struct finding *finding, uint32_t stale)
+{
+	const struct finding_access *access = &finding->accesses[stale];
+
+	if (access->op != 'W' || !access->value)
+		return mem_textf("stale from step %u on", stale + 1);
+	return mem_textf("stale from step %u on: %s there", stale + 1, access->value);
+}
+
 static void fill(struct cell *cell, const struct text_page *page, const struct finding *finding,
 		 uint32_t step, const char *thread)
 {
@@ -131,12 +140,14 @@ static void fill(struct cell *cell, const struct text_page *page, const struct f
 	bool is_lock = access->op == 'L' || access->op == 'A';
 
 	add(cell, is_lock ? TEXT_DIM : TEXT_BOLD,
-	    mem_textf("%s%s%s %s", thread ? thread : "", thread ? ": " : "", report_op_text(access->op),
+	    mem_textf("%s%s%s %s%s%s", thread ? thread : "", thread ? ": " : "", report_op_text(access->op),
 		      access->variable ? access->variable
 		      : is_lock        ? "a lock"
-				       : "memory"));
+				       : "memory",
+		      access->value ? ": " : "", access->value ? access->value : ""));
 	add_place(cell, page, &access->place);
-	add_source(cell, page, &access->place);
+	if (!is_lock)
+		add_source(cell, page, &access->place);
 	for (uint32_t i = 0; i < access->lock_count; i++)
 		add(cell, TEXT_DIM, mem_textf("holds %s", access->locks[i]));
 	if (!access->lock_count && !is_lock && knows_locks(finding))
@@ -144,7 +155,7 @@ static void fill(struct cell *cell, const struct text_page *page, const struct f
 	if (access->note)
 		add(cell, TEXT_YELLOW, mem_textf("%s", access->note));
 	if (stale != FINDING_NO_ACCESS)
-		add(cell, TEXT_RED, mem_textf("stale from step %u on", stale + 1));
+		add(cell, TEXT_RED, stale_text(finding, stale));
 }
 
 static void put_cell(const struct text_page *page, uint32_t step, unsigned left, struct cell *cell)

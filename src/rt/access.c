@@ -125,6 +125,41 @@ INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segme
 
 /* ---- events ---- */
 
+/*
+ * What is at the place that will be accessed now. A prefix has 59 bits; of 8
+ * bytes that need more nothing is said.
+ */
+INLINE bool found_value(const void *p, const struct atomsan_site *site, uint64_t *value)
+{
+	typedef int64_t __attribute__((aligned(1), may_alias)) any64;
+	typedef uint32_t __attribute__((aligned(1), may_alias)) any32;
+	typedef uint16_t __attribute__((aligned(1), may_alias)) any16;
+	int64_t whole;
+
+	switch (site->size) {
+	case 1:
+		*value = *(const uint8_t *)p;
+		return true;
+	case 2:
+		*value = *(const any16 *)p;
+		return true;
+	case 4:
+		*value = *(const any32 *)p;
+		return true;
+	case 8:
+		whole = *(const any64 *)p;
+		*value = (uint64_t)whole;
+		return whole >> 58 == 0 || whole >> 58 == -1;
+	}
+	return false;
+}
+
+INLINE void add_value(struct event *event, const void *p, uint64_t length, const struct atomsan_site *site)
+{
+	if (unlikely(rt_options.values) && !length && !(site->flags & ATOMSAN_SITE_RANGE))
+		event->has_other = found_value(p, site, &event->other);
+}
+
 /* Draw a stamp for this access and write it with the event. Returns the new segment. */
 static uint64_t write_stamped(const void *p, uint64_t length,
 			      const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
@@ -137,7 +172,10 @@ static uint64_t write_stamped(const void *p, uint64_t length,
 			      .address = (uint64_t)p,
 			      .has_value = length != 0,
 			      .value = length};
-	uint64_t stamp = event_write(&event);
+	uint64_t stamp;
+
+	add_value(&event, p, length, site);
+	stamp = event_write(&event);
 
 	if (!stamp)
 		return 0;
@@ -156,6 +194,7 @@ static void write_plain(const void *p, uint64_t length,
 			      .has_value = length != 0,
 			      .value = length};
 
+	add_value(&event, p, length, site);
 	event_write(&event);
 }
 

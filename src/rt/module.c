@@ -356,7 +356,10 @@ void rt_module_executable(void)
 	__atomsan_module_register(&executable);
 	rt_numbers = (struct rt_numbers){
 		.sites_bias = modules[0].sites.begin - sizeof(struct atomsan_site),
-		.sites_limit = next_site < TRACE_ID_MAX ? next_site : TRACE_ID_MAX,
+		/* With values no access is the usual one. */
+		.sites_limit = rt_options.values          ? 0
+			       : next_site < TRACE_ID_MAX ? next_site
+							  : TRACE_ID_MAX,
 		.functions_bias = modules[0].functions.begin - sizeof(struct atomsan_function),
 		.functions_limit = next_function,
 	};

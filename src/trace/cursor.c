@@ -229,6 +229,7 @@ static int finish_access(struct trace_cursor *c, struct stream *s, struct trace_
 	}
 	if (told)
 		e->value = value;
+	e->found = e->access != ATOMSAN_CALL && e->prefixes & 1 << TRACE_PREFIX_OTHER;
 	if (e->access == ATOMSAN_CALL)
 		e->access = e->other == 1 ? ATOMSAN_WRITE : ATOMSAN_READ;
 	else if (e->access > ATOMSAN_ATOMIC_RMW && e->access != ATOMSAN_OBJECT && e->access != ATOMSAN_UPDATE)

@@ -30,7 +30,22 @@ struct trace_event {
 	uint8_t access;   /* ACCESS: enum atomsan_access, one that reads or writes, or ATOMSAN_OBJECT */
 	bool stamped;     /* key is its own stamp */
 	uint8_t prefixes; /* 1 << enum trace_prefix of what was there */
+	bool found;       /* ACCESS: other is what was at its place, see trace_event_found */
 };
+
+/*
+ * What an access of 1, 2, 4 or 8 bytes found at its place, if the trace says so:
+ * the value before it took effect, as a signed number.
+ */
+static inline bool trace_event_found(const struct trace_event *e, int64_t *value)
+{
+	unsigned bits = e->value == 8 ? TRACE_PREFIX_BITS : (unsigned)e->value * 8;
+
+	if (!e->found || (e->value != 1 && e->value != 2 && e->value != 4 && e->value != 8))
+		return false;
+	*value = (int64_t)(e->other << (64 - bits)) >> (64 - bits);
+	return true;
+}
 
 struct trace_cursor;
 

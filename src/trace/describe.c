@@ -207,6 +207,7 @@ void describe_event(const struct trace *trace, const struct trace_event *e, FILE
 	struct trace_site site = {0};
 	struct trace_function function;
 	char *variable = NULL;
+	int64_t found;
 
 	fprintf(out, "%8" PRIu64 "%c ", e->key, e->stamped ? '*' : ' ');
 	text_put(out, trace_thread_name(trace, e->thread));
@@ -216,6 +217,8 @@ void describe_event(const struct trace *trace, const struct trace_event *e, FILE
 	switch (e->kind) {
 	case TRACE_ACCESS:
 		fprintf(out, "  0x%" PRIx64 "+%" PRIu64, e->address, e->value);
+		if (trace_event_found(e, &found))
+			fprintf(out, "  finds %" PRId64, found);
 		break;
 	case TRACE_OP:
 		put_op(trace, e, out);
@@ -312,6 +315,7 @@ void describe_event_json(const struct trace *trace, const struct trace_event *e,
 	struct trace_site site = {0};
 	struct trace_function function;
 	char *variable = NULL;
+	int64_t found;
 
 	fprintf(out, "{\"key\":%" PRIu64 ",\"stamped\":%s,\"thread\":", e->key,
 		e->stamped ? "true" : "false");
@@ -326,6 +330,8 @@ void describe_event_json(const struct trace *trace, const struct trace_event *e,
 	switch (e->kind) {
 	case TRACE_ACCESS:
 		fprintf(out, ",\"address\":\"0x%" PRIx64 "\",\"size\":%" PRIu64, e->address, e->value);
+		if (trace_event_found(e, &found))
+			fprintf(out, ",\"found\":%" PRId64, found);
 		json_field(out, "variable", name);
 		break;
 	case TRACE_OP:

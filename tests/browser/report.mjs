@@ -46,7 +46,7 @@ await visit("bank", { colorScheme: "light" }, async page => {
 	assert.ok(await page.locator(".lock").count() >= 3, "locks as brackets");
 	assert.equal(await page.locator(".stale-line").count(), 1);
 	// The sources, with the lines of the unit and of the steps.
-	assert.match(await page.locator(".source tr.hit").first().textContent(), /balance/);
+	assert.ok(await page.locator(".source tr.hit", { hasText: "balance" }).count() >= 2, "the lines of the accesses");
 	assert.ok(await page.locator(".source tr.in").count() >= 1, "the unit's lines");
 	await selected(page, 0);
 	for (let i = 1; i < steps; i++) {
@@ -63,7 +63,10 @@ await visit("bank", { colorScheme: "light" }, async page => {
 	await page.locator(".step").first().click();
 	await selected(page, 0);
 	await shot(page, "finding-light"); // docs/report.png is this one
-	assert.match(await page.locator(".life").textContent(), /observed/);
+	assert.match(await page.locator(".life").textContent(), /observed.*reproduced/s);
+	// What was read and written in the failing run.
+	assert.match(await page.locator(".step").nth(1).textContent(), /reads account\.balance: 0/);
+	assert.match(await page.locator(".step").nth(1).textContent(), /stale from step \d+ on: \d+ there/);
 	// Back in the browser's history is back in the report.
 	await page.goBack();
 	await selected(page, steps - 2);

@@ -93,7 +93,7 @@ function interleavingCard(finding, lanes, select) {
 		el("div", { class: "legend" },
 			finding.units.map((unit, u) => el("span", {}, el("i", { style: `background:${unitColor(u)}` }), `unit ${u + 1}: ${cut(unit.function ?? "?", 40)}`)),
 			finding.edges.length ? el("span", {}, el("i", { style: "background:var(--red);height:3px;vertical-align:3px" }), "conflict") : null,
-			el("span", {}, "R reads, W writes, U updates, L locks, A unlocks")));
+			el("span", {}, "R reads, W writes, U updates; small: locks taken and given up")));
 	return { node, output };
 }
 

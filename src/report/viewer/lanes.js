@@ -3,14 +3,21 @@
 // locks, arrows are the conflicts, and a dashed line is a value that has gone stale.
 const TOP = 40, LEFT = 40, DOT = 44, NARROWEST = 280, WIDEST = 460;
 
+const isLock = access => access.op === "L" || access.op === "A";
+
 function stepLines(finding, step) {
 	const access = finding.accesses[step];
+	if (isLock(access) && !access.note)
+		return [["lock-step", [`${OPS[access.op]} ${access.variable ?? "a lock"}`, [access.function, placeText(access)].filter(Boolean).join(" ")]
+			.filter(Boolean).join(" · ")]];
 	const stale = staleAt(finding, step);
 	return [
-		["what", `${OPS[access.op]} ${access.variable ?? (access.op === "L" || access.op === "A" ? "a lock" : "memory")}`],
+		["what", `${OPS[access.op]} ${access.variable ?? (isLock(access) ? "a lock" : "memory")}` +
+			(access.value ? `: ${access.value}` : "")],
 		["at", [access.function, placeText(access)].filter(Boolean).join("  ")],
 		access.note && ["says", access.note],
-		stale >= 0 && ["stale", `stale from step ${stale + 1} on`],
+		stale >= 0 && ["stale", `stale from step ${stale + 1} on` + (finding.accesses[stale].op === "W" && finding.accesses[stale].value ?
+			`: ${finding.accesses[stale].value} there` : "")],
 	].filter(line => line && line[1]);
 }
 
@@ -41,12 +48,14 @@ function drawSwimLanes(finding, select) {
 	const lines = finding.accesses.map((_, i) => stepLines(finding, i));
 	const y = [];
 	const spans = lockSpans(finding, lanes), locked = new Set(spans.map(span => span.from));
-	const heights = lines.map((text, i) => Math.max(58, 26 + 16 * (text.length + locked.has(i))));
+	// What is done with locks is one thin line each, without another word on what is held then.
+	const thin = finding.accesses.map((access, i) => lines[i][0][0] === "lock-step");
+	const heights = lines.map((text, i) => thin[i] ? 32 : Math.max(58, 26 + 16 * (text.length + locked.has(i))));
 	let bottom = TOP + 14;
-	for (const tall of heights) {
-		y.push(bottom + 20);
+	heights.forEach((tall, i) => {
+		y.push(bottom + (thin[i] ? 13 : 20));
 		bottom += tall;
-	}
+	});
 	const room = Math.min(1180, app.main.clientWidth - 60) - LEFT - 30;
 	const wide = Math.max(room < 500 ? 200 : NARROWEST, Math.min(WIDEST, Math.floor(room / Math.max(1, lanes.names.length))));
 	const letters = Math.floor((wide - 50) / 7.4);
@@ -67,15 +76,15 @@ function drawSwimLanes(finding, select) {
 		const stale = staleAt(finding, step);
 		if (stale < 0)
 			return;
-		const use = finding.accesses.findIndex((a, i) => i > stale && a.unit === access.unit);
+		const use = finding.accesses.findIndex((a, i) => i > stale && a.unit === access.unit && !isLock(a));
 		root.append(svg("line", { class: "stale-line", x1: x(lanes.of[step]), x2: x(lanes.of[step]), y1: y[stale],
 			y2: y[use] - 10 }));
 	});
 	// Edges lie under the steps, so that they never take a click away.
 	const edges = finding.edges.map((edge, index) => drawEdge(root, edge, index, lanes, x, y));
-	drawLocks(root, spans, x, y, lines, letters);
+	drawLocks(root, spans, x, y, lines, letters, thin);
 	const steps = finding.accesses.map((access, step) =>
-		drawStep(root, finding, step, x(lanes.of[step]), y[step], lines[step], { width, letters, tall: heights[step] }, select));
+		drawStep(root, finding, step, x(lanes.of[step]), y[step], lines[step], { width, letters, tall: heights[step], thin: thin[step] }, select));
 	return {
 		root,
 		show(step) {
@@ -91,19 +100,20 @@ function drawSwimLanes(finding, select) {
 }
 
 function drawBands(root, finding, lanes, x, y, lines) {
+	const ends = step => lines[step][0][0] === "lock-step" ? 11 : 19;
 	finding.units.forEach((unit, u) => {
 		const steps = finding.accesses.map((a, i) => a.unit === u ? i : -1).filter(i => i >= 0);
 		for (const lane of new Set(steps.map(i => lanes.of[i]))) {
 			const mine = steps.filter(i => lanes.of[i] === lane);
 			const from = mine[0], to = mine[mine.length - 1];
-			root.append(svg("rect", { x: x(lane) - 15, y: y[from] - 19, width: 30, rx: 15, fill: unitColor(u),
-				opacity: .2, height: y[to] - y[from] + 38 },
+			root.append(svg("rect", { x: x(lane) - 15, y: y[from] - ends(from), width: 30, rx: 15, fill: unitColor(u),
+				opacity: .2, height: y[to] - y[from] + ends(from) + ends(to) },
 				svg("title", {}, `unit ${u + 1}: ${unit.function ?? "?"}`)));
 		}
 	});
 }
 
-function drawLocks(root, spans, x, y, lines, letters) {
+function drawLocks(root, spans, x, y, lines, letters, thin) {
 	const used = new Map();
 	for (const span of spans) {
 		// Locks that are held at the same step stand beside each other.
@@ -112,7 +122,8 @@ function drawLocks(root, spans, x, y, lines, letters) {
 		used.set(key, depth + 1);
 		if (depth > 2)
 			continue;
-		const left = x(span.lane) - 20 - 6 * depth, top = y[span.from] - 14, end = y[span.to] + 14;
+		const left = x(span.lane) - 20 - 6 * depth;
+		const top = y[span.from] - (thin[span.from] ? 0 : 14), end = y[span.to] + (thin[span.to] ? 0 : 14);
 		root.append(svg("path", { class: "lock", d: `M${left + 5} ${top}H${left}V${end}H${left + 5}` },
 			svg("title", {}, `holds ${span.name}`)));
 	}
@@ -121,6 +132,8 @@ function drawLocks(root, spans, x, y, lines, letters) {
 		named.set(span.lane + ":" + span.from, [...(named.get(span.lane + ":" + span.from) ?? []), span.name]);
 	for (const [key, names] of named) {
 		const [lane, step] = key.split(":").map(Number);
+		if (thin[step])
+			continue;
 		const text = "holds " + names.join(", ");
 		root.append(svg("text", { class: "lock-name", x: x(lane) + 24, y: y[step] + 4 + 16 * lines[step].length },
 			cut(text, letters), svg("title", {}, text)));
@@ -151,17 +164,17 @@ function drawEdge(root, edge, index, lanes, x, y) {
 	return line;
 }
 
-function drawStep(root, finding, step, x, y, lines, { width, letters, tall }, select) {
+function drawStep(root, finding, step, x, y, lines, { width, letters, tall, thin }, select) {
 	const access = finding.accesses[step];
 	const group = svg("g", { class: "step", tabindex: 0, role: "button", "data-step": step,
 		"aria-label": `Step ${step + 1}: ${access.thread ?? ""} ${lines.map(l => l[1]).join(", ")}`,
 		onclick: () => select(step),
 		onkeydown: event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); select(step); } } },
-		svg("rect", { class: "hit", x: 0, y: y - 23, width, height: tall - 2, rx: 8 }),
+		svg("rect", { class: "hit", x: 0, y: y - (thin ? 14 : 23), width, height: tall - (thin ? 4 : 2), rx: 8 }),
 		svg("text", { class: "count", x: 10, y: y + 4 }, step + 1),
-		svg("circle", { class: "ring", cx: x, cy: y, r: 15 }),
-		svg("circle", { class: "dot", cx: x, cy: y, r: 12, fill: unitColor(access.unit) }),
-		svg("text", { class: "op", x, y: y + 4 }, access.op));
+		svg("circle", { class: "ring", cx: x, cy: y, r: thin ? 7 : 15 }),
+		svg("circle", { class: "dot", cx: x, cy: y, r: thin ? 5 : 12, fill: unitColor(access.unit) }),
+		thin ? null : svg("text", { class: "op", x, y: y + 4 }, access.op));
 	lines.forEach(([style, text], i) => group.append(
 		svg("text", { class: style, x: x + 24, y: y + 4 + 16 * i }, cut(text, letters),
 			svg("title", {}, text))));

@@ -6,6 +6,7 @@ Each case is a program, options of check, and the findings: for each one the fun
 and the atomic set. Nothing else may be reported.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -63,8 +64,8 @@ def fail(text):
     sys.exit(f"check: {text}")
 
 
-def record(source, level):
-    name = f"{source}{level}"
+def record(source, level, kind=""):
+    name = f"{source}{level}{kind}"
     program, trace = WORK / name, WORK / f"{name}.atr"
     compiler = "c++" if source.endswith(".cc") else "cc"
     subprocess.run([ATOMSAN, compiler, "-Wall", "-Werror", "-g", level, f"-I{INCLUDE}", "-pthread", SOURCES / source, "-o", program], check=True)
@@ -96,6 +97,30 @@ def look_at_contexts(document):
         fail(f"contexts.cc: the stack is {stack}")
 
 
+def look_at_values(level):
+    """What each access found is in the trace, and what was read and written in the report; without the option neither is."""
+    plain = record("values.c", level)
+    os.environ["ATOMSAN_OPTIONS"] = "values=1"
+    trace = record("values.c", level, "values")
+    del os.environ["ATOMSAN_OPTIONS"]
+    text = subprocess.run([ATOMSAN, "dump", "--json", trace], check=True, stdout=subprocess.PIPE).stdout
+    events = json.loads(text)["events"]
+    found = {event["variable"]: event.get("found") for event in reversed(events) if event["event"] == "read"
+             and event.get("variable", "").startswith("account.")}
+    # A prefix has no room for the pattern.
+    expected = {"account.balance": -100, "account.deposits": 70000, "account.owner": -300, "account.grade": -7,
+                "account.pattern": None}
+    if found != expected:
+        fail(f"values.c {level}: the trace says {found}")
+    finding, = check(trace, [], True)["findings"]
+    told = [(access["op"], access.get("value")) for access in finding["accesses"] if access["op"] in "RWU"]
+    if told != [("R", "-100"), ("W", "900"), ("W", "-95")]:
+        fail(f"values.c {level}: the report says {told}")
+    finding, = check(plain, [], True)["findings"]
+    if any("value" in access for access in finding["accesses"]):
+        fail("a trace without values gives some")
+
+
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
     ids = {}
@@ -123,6 +148,7 @@ def main():
             found = {brief(finding) for finding in document["findings"]}
             if found != expected:
                 fail(f"{source} {level} with {text!r}: found {found}, expected {expected}")
+        look_at_values(level)
     for text, sentence in BAD:
         spec = WORK / "bad"
         spec.write_text(text + "\n")
