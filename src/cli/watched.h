@@ -53,7 +53,7 @@ struct watched {
 };
 
 /* A kind of record each: fills in the finding; false if the record cannot be what it says. */
-bool watched_section(struct watched *watched, struct finding *finding, const struct watched_record *record);
+bool watched_section(struct watched *watched, struct finding *finding, struct watched_record *record);
 
 /* Reads all files of the folder. -1 with err set if one is damaged. */
 int watched_read(struct watched *watched, const char *folder, struct err *err);

@@ -77,7 +77,7 @@ static void add_access(struct finding_list *list, struct finding *finding, const
 	finding_add_variable(list, finding, to->variable);
 }
 
-bool watched_section(struct watched *watched, struct finding *finding, const struct watched_record *record)
+bool watched_section(struct watched *watched, struct finding *finding, struct watched_record *record)
 {
 	struct finding_list *list = watched->list;
 	uint32_t last = record->access_count - 1;
