@@ -596,11 +596,13 @@ EXPORT ATOMSAN_HOOK __atomsan_write_lanes(const void *p, uint64_t lanes, uint64_
 
 void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
 {
-	if (!watch_or_record() || !site)
+	if (!watch_or_record() || !site || (!rt_recording && watch_self.streams))
 		return;
 	/* The call has two sites, for reading and for writing: see watched.inc. */
 	if (write)
 		access_range(p, length, WRITES, site + 1, length, POINT);
+	else if (unlikely(watch_self.streams))
+		access_range(p, length, READS, site, length, PAST);
 	else
 		access_range(p, length, READS, site, length, POINT);
 }

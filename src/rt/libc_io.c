@@ -220,21 +220,36 @@ WRAPPER(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags))
 	return SCHED_IO(file, true, sendmsg(file, message, flags));
 }
 
+/* What a stream's lock guards is read under it. */
+static void stream_reads(const void *p, size_t length, const struct atomsan_site *site)
+{
+	watch_self.streams++;
+	reads(p, length, site);
+	watch_self.streams--;
+}
+
+static void stream_reads_text(const char *text, const struct atomsan_site *site)
+{
+	watch_self.streams++;
+	reads_text(text, site);
+	watch_self.streams--;
+}
+
 WRAPPER(int, puts, (const char *text))
 {
-	reads_text(text, rt_take_site());
+	stream_reads_text(text, rt_take_site());
 	return puts(text);
 }
 
 WRAPPER(int, fputs, (const char *text, FILE *stream))
 {
-	reads_text(text, rt_take_site());
+	stream_reads_text(text, rt_take_site());
 	return fputs(text, stream);
 }
 
 WRAPPER(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *stream))
 {
-	reads(from, size * count, rt_take_site());
+	stream_reads(from, size * count, rt_take_site());
 	return fwrite(from, size, count, stream);
 }
 

@@ -99,7 +99,7 @@ static size_t size_of_count(const struct conversion *c)
 }
 
 /* All integers take one word on the argument list, whatever their size. */
-static void reads_all(const char *format, va_list arguments, const struct atomsan_site *site)
+static void reads_arguments(const char *format, va_list arguments, const struct atomsan_site *site)
 {
 	struct conversion c;
 	va_list list;
@@ -130,6 +130,14 @@ static void reads_all(const char *format, va_list arguments, const struct atomsa
 	va_end(list);
 }
 
+/* The arguments are looked at under the lock of the stream, if it is one that is printed to. */
+static void reads_all(bool stream, const char *format, va_list arguments, const struct atomsan_site *site)
+{
+	watch_self.streams += stream;
+	reads_arguments(format, arguments, site);
+	watch_self.streams -= stream;
+}
+
 static int printed(char *to, int result, const struct atomsan_site *site)
 {
 	if (result >= 0)
@@ -156,15 +164,15 @@ static int printed_new(char **to, int result, const struct atomsan_site *site)
 
 /*
  * Every function in two forms: with a list, and with the arguments themselves.
- * PAIR(name, vname, parameters, what to do with `format`, `list` and `site`).
+ * PAIR(whether it is a stream, name, vname, parameters, what to do with `format`, `list` and `site`).
  */
 #define UNPACK(...) __VA_ARGS__
-#define PAIR(name, vname, parameters, body)                                        \
+#define PAIR(stream_, name, vname, parameters, body)                               \
 	WRAPPER(int, vname, (UNPACK parameters, const char *format, va_list list)) \
 	{                                                                          \
 		const struct atomsan_site *site = rt_take_site();                  \
                                                                                    \
-		reads_all(format, list, site);                                     \
+		reads_all(stream_, format, list, site);                            \
 		return body;                                                       \
 	}                                                                          \
 	WRAPPER(int, name, (UNPACK parameters, const char *format, ...))           \
@@ -174,31 +182,32 @@ static int printed_new(char **to, int result, const struct atomsan_site *site)
 		va_list list;                                                      \
                                                                                    \
 		va_start(list, format);                                            \
-		reads_all(format, list, site);                                     \
+		reads_all(stream_, format, list, site);                            \
 		result = body;                                                     \
 		va_end(list);                                                      \
 		return result;                                                     \
 	}
 
-PAIR(fprintf, vfprintf, (FILE * stream), vfprintf(stream, format, list))
-PAIR(dprintf, vdprintf, (int file), vdprintf(file, format, list))
-PAIR(sprintf, vsprintf, (char *to), printed(to, vsprintf(to, format, list), site))
-PAIR(snprintf, vsnprintf, (char *to, size_t length),
+PAIR(true, fprintf, vfprintf, (FILE * stream), vfprintf(stream, format, list))
+PAIR(false, dprintf, vdprintf, (int file), vdprintf(file, format, list))
+PAIR(false, sprintf, vsprintf, (char *to), printed(to, vsprintf(to, format, list), site))
+PAIR(false, snprintf, vsnprintf, (char *to, size_t length),
      printed_up_to(to, length, vsnprintf(to, length, format, list), site))
-PAIR(asprintf, vasprintf, (char **to), printed_new(to, vasprintf(to, format, list), site))
-PAIR(__printf_chk, __vprintf_chk, (int flag), __vprintf_chk(flag, format, list))
-PAIR(__fprintf_chk, __vfprintf_chk, (FILE * stream, int flag), __vfprintf_chk(stream, flag, format, list))
-PAIR(__dprintf_chk, __vdprintf_chk, (int file, int flag), __vdprintf_chk(file, flag, format, list))
-PAIR(__sprintf_chk, __vsprintf_chk, (char *to, int flag, size_t room),
+PAIR(false, asprintf, vasprintf, (char **to), printed_new(to, vasprintf(to, format, list), site))
+PAIR(true, __printf_chk, __vprintf_chk, (int flag), __vprintf_chk(flag, format, list))
+PAIR(true, __fprintf_chk, __vfprintf_chk, (FILE * stream, int flag),
+     __vfprintf_chk(stream, flag, format, list))
+PAIR(false, __dprintf_chk, __vdprintf_chk, (int file, int flag), __vdprintf_chk(file, flag, format, list))
+PAIR(false, __sprintf_chk, __vsprintf_chk, (char *to, int flag, size_t room),
      printed(to, __vsprintf_chk(to, flag, room, format, list), site))
-PAIR(__snprintf_chk, __vsnprintf_chk, (char *to, size_t length, int flag, size_t room),
+PAIR(false, __snprintf_chk, __vsnprintf_chk, (char *to, size_t length, int flag, size_t room),
      printed_up_to(to, length, __vsnprintf_chk(to, length, flag, room, format, list), site))
-PAIR(__asprintf_chk, __vasprintf_chk, (char **to, int flag),
+PAIR(false, __asprintf_chk, __vasprintf_chk, (char **to, int flag),
      printed_new(to, __vasprintf_chk(to, flag, format, list), site))
 
 WRAPPER(int, vprintf, (const char *format, va_list list))
 {
-	reads_all(format, list, rt_take_site());
+	reads_all(true, format, list, rt_take_site());
 	return vprintf(format, list);
 }
 
@@ -208,7 +217,7 @@ WRAPPER(int, printf, (const char *format, ...))
 	va_list list;
 
 	va_start(list, format);
-	reads_all(format, list, rt_take_site());
+	reads_all(true, format, list, rt_take_site());
 	result = vprintf(format, list);
 	va_end(list);
 	return result;

@@ -44,6 +44,7 @@ struct watch_thread {
 	/* race */
 	uint32_t windows; /* that it has opened by itself */
 	uint32_t skip;    /* accesses to let pass before */
+	uint32_t streams; /* in a call that takes a stream's lock before it accesses what it tells of */
 	/* the update under way, between its hooks */
 	const void *update;
 	const struct atomsan_site *update_site;

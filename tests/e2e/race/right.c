@@ -368,6 +368,28 @@ static void copies(int id)
 	}
 }
 
+/* The stream's lock guards the text, and printing takes it by itself. */
+static void stream_lock(int id)
+{
+	static char line[40] = "nothing";
+	static FILE *nowhere;
+
+	if (id == 0)
+		nowhere = fopen("/dev/null", "w");
+	pthread_barrier_wait(&together);
+	for (int i = 0; i < ROUNDS; i++) {
+		if (id == 0) {
+			flockfile(nowhere);
+			memset(line, 'a' + i % 20, 30);
+			funlockfile(nowhere);
+		} else {
+			fprintf(nowhere, "%s", line);
+			fputs(line, nowhere);
+			fwrite(line, 1, 20, nowhere);
+		}
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*body)(int id);
@@ -390,6 +412,7 @@ static const struct {
 	{"stacks", stacks},
 	{"forks", forks},
 	{"copies", copies},
+	{"stream-lock", stream_lock},
 };
 enum { MODES = sizeof modes / sizeof *modes };
 static void (*body)(int id);
