@@ -80,11 +80,17 @@ struct watchpoint *watchpoint_set(const struct watchpoint_access *access, uint64
 		give_cell_back(index);
 		return NULL;
 	}
-	number = (w->state & ~(uint64_t)STATE_MASK) + (1 << STATE_BITS);
+	number = (__atomic_load_n(&w->state, __ATOMIC_RELAXED) & ~(uint64_t)STATE_MASK) + (1 << STATE_BITS);
 	__atomic_store_n(&w->state, number + BUSY, __ATOMIC_RELAXED);
-	watchpoint_granules[w - table] = granule;
-	w->bytes = bytes_of(access, granule);
-	w->mine = *access;
+	/* What claim() looks at, perhaps on its way to the use before. */
+	__atomic_store_n(&watchpoint_granules[w - table], granule, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->bytes, bytes_of(access, granule), __ATOMIC_RELAXED);
+	__atomic_store_n(&w->mine.thread, access->thread, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->mine.kinds, access->kinds, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->mine.marked, access->marked, __ATOMIC_RELAXED);
+	w->mine.address = access->address;
+	w->mine.length = access->length;
+	w->mine.site = access->site;
 	/* Pairs with the acquire in watchpoint_claim(). */
 	__atomic_store_n(&w->state, number + OPEN, __ATOMIC_RELEASE);
 	__atomic_fetch_or(&watchpoint_active, bit_of(w), __ATOMIC_RELEASE);
@@ -93,17 +99,19 @@ struct watchpoint *watchpoint_set(const struct watchpoint_access *access, uint64
 
 static bool conflicts(const struct watchpoint *w, const struct watchpoint_access *access)
 {
-	return w->mine.thread != access->thread && (w->mine.kinds | access->kinds) & WATCHPOINT_WRITE &&
-	       !(w->mine.marked && access->marked);
+	return __atomic_load_n(&w->mine.thread, __ATOMIC_RELAXED) != access->thread &&
+	       (__atomic_load_n(&w->mine.kinds, __ATOMIC_RELAXED) | access->kinds) & WATCHPOINT_WRITE &&
+	       !(__atomic_load_n(&w->mine.marked, __ATOMIC_RELAXED) && access->marked);
 }
 
 static bool claim(struct watchpoint *w, const struct watchpoint_access *access, uint64_t first, uint64_t last)
 {
 	uint64_t state = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
-	uint64_t granule = watchpoint_granules[w - table];
+	uint64_t granule = __atomic_load_n(&watchpoint_granules[w - table], __ATOMIC_RELAXED);
 
 	if ((state & STATE_MASK) != OPEN || granule < first || granule > last ||
-	    !(w->bytes & bytes_of(access, granule)) || !conflicts(w, access))
+	    !(__atomic_load_n(&w->bytes, __ATOMIC_RELAXED) & bytes_of(access, granule)) ||
+	    !conflicts(w, access))
 		return false;
 	/* If it is another use by now, its number is another, too, and what was read above does not count. */
 	return __atomic_compare_exchange_n(&w->state, &state, (state & ~(uint64_t)STATE_MASK) + CLAIMED,

@@ -67,8 +67,11 @@ static inline __attribute__((always_inline)) bool watchpoint_near(uint64_t addre
 {
 	uint64_t first = address >> 3, span = ((address + length - 1) >> 3) - first;
 
-	for (uint64_t places = watchpoint_active; places; places &= places - 1)
-		if (watchpoint_granules[__builtin_ctzll(places)] - first <= span)
+	for (uint64_t places = __atomic_load_n(&watchpoint_active, __ATOMIC_RELAXED); places;
+	     places &= places - 1)
+		if (__atomic_load_n(&watchpoint_granules[__builtin_ctzll(places)], __ATOMIC_RELAXED) -
+			    first <=
+		    span)
 			return true;
 	return false;
 }
