@@ -20,7 +20,7 @@
 struct job {
 	struct noise noise;
 	struct publish publish;
-	const char *runs, *timeout, *repository;
+	const char *runs, *timeout, *repository, *sections;
 	char **argv;
 	char *text; /* of the noise, for the runtime */
 	uint64_t seed;
@@ -57,6 +57,9 @@ static int read_job(struct job *job, struct err *err)
 		return err_set(err, "--timeout=%s is no number of seconds", job->timeout);
 	if (job->repository && strchr(job->repository, ':'))
 		return err_set(err, "the repository's name may not have a colon: %s", job->repository);
+	if (job->sections && strcmp(job->sections, "all") != 0 && strcmp(job->sections, "sure") != 0 &&
+	    strcmp(job->sections, "none") != 0)
+		return err_set(err, "--sections is all, sure or none, not '%s'", job->sections);
 	if (job->noise.budget && strspn(job->noise.budget, "0123456789") != strlen(job->noise.budget))
 		return err_set(err, "--noise-budget=%s is no number of percents", job->noise.budget);
 	job->text = noise_text(&job->noise, job->argv[0], job->publish.db, err);
@@ -85,10 +88,11 @@ static void become_program(const struct job *job, const char *folder, uint32_t n
 	const char *old = getenv("ATOMSAN_OPTIONS");
 	/* The later of two wins, and these are ours to say. */
 	char *options = mem_textf(
-		"%s%srace=1:results=%s:seed=%llu%s%s%s%s%s%s", old ? old : "", old && *old ? ":" : "", folder,
-		(unsigned long long)job->seed + nth, *job->text ? ":noise=" : "", job->text,
+		"%s%srace=1:results=%s:seed=%llu%s%s%s%s%s%s%s%s", old ? old : "", old && *old ? ":" : "",
+		folder, (unsigned long long)job->seed + nth, *job->text ? ":noise=" : "", job->text,
 		job->noise.budget ? ":noise_budget=" : "", job->noise.budget ? job->noise.budget : "",
-		job->repository ? ":repository=" : "", job->repository ? job->repository : "");
+		job->repository ? ":repository=" : "", job->repository ? job->repository : "",
+		job->sections ? ":sections=" : "", job->sections ? job->sections : "");
 
 	setenv("ATOMSAN_OPTIONS", options, 1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -231,6 +235,7 @@ static int run(int argc, char **argv)
 		{"--runs", &job.runs, NULL},
 		{"--timeout", &job.timeout, NULL},
 		{"--repository", &job.repository, NULL},
+		{"--sections", &job.sections, NULL},
 		PUBLISH_OPTIONS(job.publish),
 		{NULL, NULL, NULL},
 	};
@@ -255,7 +260,9 @@ const struct verb verb_race = {
 	.help = "  --runs=N                  how many runs; 1\n"
 		"  --timeout=SECONDS         end a run that takes longer\n"
 		"  --repository=FILE         atomic sections to watch, too, see "
-		"atomsan-atomicity(5)\n" NOISE_HELP NOISE_SEED_HELP PUBLISH_HELP "\n"
+		"atomsan-atomicity(5)\n"
+		"  --sections=WHICH          all of them, those that are sure (the default), or "
+		"none\n" NOISE_HELP NOISE_SEED_HELP PUBLISH_HELP "\n"
 		"Exit status: 66 if there were races, 0 if none was seen.\n",
 	.run = run,
 };

@@ -59,6 +59,7 @@ struct open {
 	uint64_t serial; /* changes with every section entered; 0: none */
 	const struct section *section;
 	struct atomsan_frame *frame; /* of the unit */
+	struct atomsan_frame *exit;  /* leaving this one ends it */
 	bool through;                /* the unit has none, and this is its caller's */
 	bool late;                   /* the trace has yet to hear of frames that were left before */
 	bool ended;                  /* an atomic operation decides */
@@ -160,6 +161,19 @@ static struct atomsan_frame *unit_frame(const struct section *section, bool *thr
 	}
 	*through = true;
 	return section->given_unit || !section->dominated || section->unit_count ? NULL : around;
+}
+
+/* The innermost iteration that is under way in the call of this frame, or the call itself: invariants are
+ * learned within one. */
+static struct atomsan_frame *iteration(struct atomsan_frame *frame) HOOKED
+{
+	struct atomsan_frame *found = frame;
+
+	for (struct atomsan_frame *f = frame + 1; f < __atomsan_thread.top && f->function && !is_function(f);
+	     f++)
+		if (f->function->flags & ATOMSAN_FN_LOOP)
+			found = f;
+	return found;
 }
 
 static void take_stack(struct section_access *access) HOOKED
@@ -281,7 +295,7 @@ static void forget(struct open *open) HOOKED
 static void forget_left(void) HOOKED
 {
 	FOR_MINE(open)
-	if (!open->late && __atomsan_thread.low <= open->frame)
+	if (!open->late && __atomsan_thread.low <= open->exit)
 		forget(open);
 }
 
@@ -394,11 +408,12 @@ static void enter(const struct section *section, const void *p, uint64_t length,
 		return;
 	open->section = section;
 	open->frame = frame;
+	open->exit = section->consecutive ? iteration(frame) : frame;
 	open->through = through;
 	open->ended = false;
 	open->depth = 1;
 	open->wing_count = 0;
-	open->late = rt_recording && __atomsan_thread.low <= frame;
+	open->late = rt_recording && __atomsan_thread.low <= open->exit;
 	if (sections_over_two)
 		look_at_epoch();
 	if (!rt_recording)

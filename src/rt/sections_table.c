@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { MOST_SITES = 1 << 26, LINKS = 1 << 18, TOLD = 5, LEARNED_RUNS = 3, SURE = 500 };
+enum { MOST_SITES = 1 << 26, LINKS = 1 << 18, TOLD = 5, LEARNED_RUNS = 2, SURE = 500 };
 
 struct section *sections_all;
 uint32_t sections_count;

@@ -3,6 +3,8 @@
 """files.py ATOMSAN: repositories that are damaged, missing or about another build, and what a program does with them."""
 import os
 import pathlib
+import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -120,6 +122,21 @@ def main():
         done = run(atomsan, "learn", f"--spec={spec}", "--", program, status=1)
         assert f"{spec}:1: expected 'section VARIABLE entry" in done.stderr, done
         assert not path.exists()
+        # An executable that is damaged is refused, or its tables are as they were.
+        whole, damaged = program.read_bytes(), folder / "damaged"
+        table = struct.unpack_from("<Q", whole, 40)[0]
+        for seed in range(60):
+            chance = random.Random(seed)
+            bytes_ = bytearray(whole)
+            for _ in range(chance.randrange(1, 4)):
+                # Most in the table of sections, some in what it leads to.
+                at = chance.randrange(table, len(whole)) if seed % 3 else chance.randrange(len(whole))
+                bytes_[at] = chance.randrange(256)
+            damaged.write_bytes(bytes_ if seed % 10 else bytes_[:chance.randrange(len(whole))])
+            damaged.chmod(0o755)
+            done = subprocess.run([atomsan, "learn", "--runs=0", f"--repository={folder}/scratch", "--", damaged],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
+            assert done.returncode in (0, 1) and done.stderr.count("\n") <= 1, (seed, done)
         # A program that was not built with atomsan.
         run("cc", source, "-o", program, "-pthread")
         done = run(atomsan, "learn", "--", program, status=1)

@@ -142,7 +142,7 @@ def main():
             run(atomsan, "c++" if source.suffix == ".cc" else "cc", "-g", *flags, source, "-o", program, "-pthread")
             (folder / "repository").unlink(missing_ok=True)
             path, ids = repository(atomsan, source, program, folder)
-            for extra in ("", f":record={folder}/trace", ":noise=random,200,yield", ":race=1"):
+            for extra in ("", f":record={folder}/trace", ":noise=random,200,yield", ":race=1", ":sched=random:seed=7"):
                 for mode in modes:
                     options = f"repository={path}:results={folder}{extra}"
                     run(program, mode, env=dict(os.environ, ATOMSAN_OPTIONS=options))
