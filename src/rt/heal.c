@@ -24,6 +24,7 @@ void heal_thread_begin(void)
 void heal_thread_end(void)
 {
 	heal_give_up(false);
+	heal_count_all();
 }
 
 void heal_fork_child(void)

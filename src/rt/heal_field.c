@@ -55,6 +55,7 @@ static bool have_key;
 static void end_thread(void *number)
 {
 	heal_give_up(false);
+	heal_count_all();
 	heal_self.number = 0;
 	__atomic_fetch_and(&numbers[(uintptr_t)number / 64], ~(1ull << (uintptr_t)number % 64),
 			   __ATOMIC_RELEASE);

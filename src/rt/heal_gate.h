@@ -44,6 +44,7 @@ enum {
 	HEAL_HELD = 32,
 	HEAL_OPEN = 8,
 	HEAL_GATES = 8,
+	HEAL_COUNTS = 16,
 };
 
 enum heal_stage {
@@ -68,6 +69,7 @@ struct heal_open {
 	uint32_t held;  /* locks, when it was last looked */
 	uint32_t stage; /* enum heal_stage */
 	bool reused;
+	bool lazy; /* its gates are closed when it comes to be needed: a lock that it began under is let go */
 	uint32_t gates;
 	uint32_t nodes[HEAL_GATES]; /* of the gates that it has */
 };
@@ -84,6 +86,12 @@ struct heal_thread {
 	uint64_t update_length;
 	struct heal_held held[HEAL_HELD];
 	struct heal_open open[HEAL_OPEN];
+	/* Entries not yet counted: who counted each by itself would fetch the counter from another one's
+	 * cache. */
+	struct {
+		struct atomsan_heal_section *section;
+		uint32_t times;
+	} entered[HEAL_COUNTS];
 };
 extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
 
@@ -178,6 +186,10 @@ void heal_store(const struct atomsan_heal_place *place, const void *p, uint64_t 
 void heal_done(void);
 /* Sections whose frame is not below this any more have been left. */
 void heal_sweep(uint64_t frame);
+/* A lock is about to be let go, and sections that began under it are not over. */
+void heal_close_gates(void);
+/* What the thread has not counted yet. */
+void heal_count_all(void);
 /* The thread gives up all that it has: it waits for others now, or is no more. */
 void heal_give_up(bool counted);
 

@@ -66,6 +66,8 @@ void heal_lock_released(const void *lock)
 
 	if (!held || --held->times)
 		return;
+	if (heal_unlikely(me->open_count))
+		heal_close_gates();
 	if (held->shared)
 		__atomic_fetch_sub(&gate->readers, 1, __ATOMIC_RELAXED);
 	else if (__atomic_load_n(&gate->holder, __ATOMIC_RELAXED) == me->number)
