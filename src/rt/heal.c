@@ -161,8 +161,9 @@ void heal_on_return(void)
 
 /* ---- operations ---- */
 
-void heal_on_before(const void *object)
+void heal_on_before(const void *object, const struct atomsan_site *site)
 {
+	heal_self.place = site;
 	sweep();
 	if (heal_self.pending)
 		heal_done();

@@ -57,8 +57,10 @@ enum heal_guard { HEAL_GUARD_UNKNOWN, HEAL_GUARD_NEAR, HEAL_GUARD_AT, HEAL_GUARD
 
 struct heal_held {
 	const void *object;
+	const void *place; /* of the call that took it */
 	uint32_t times;
 	bool shared;
+	bool reserved; /* its gate was closed before it was taken */
 };
 
 struct heal_open {
@@ -79,9 +81,11 @@ struct heal_thread {
 	uint32_t number; /* 0: not met */
 	uint32_t held_count;
 	uint32_t open_count;
-	bool pending;        /* an access has been let through, and what follows it is to be done */
-	bool told;           /* others know which bytes it is about to access */
-	const void *through; /* a lock whose gate it need not wait for any more */
+	bool pending;         /* an access has been let through, and what follows it is to be done */
+	bool told;            /* others know which bytes it is about to access */
+	const void *place;    /* of the call that locks */
+	const void *reserved; /* a lock whose gate it has, and which it is about to take */
+	const void *through;  /* a lock whose gate it need not wait for any more */
 	const struct atomsan_heal_place *update; /* it has read there, and is about to write */
 	uint64_t update_length;
 	struct heal_held held[HEAL_HELD];
@@ -199,6 +203,10 @@ void heal_give_up(bool counted);
 void heal_lock_before(const void *lock);
 /* It has been got. True: it must be given back and taken anew, for somebody has a section on it. */
 bool heal_lock_barred(const void *lock);
+void heal_lock_failed(void); /* it has not been got */
+/* A section begins under these locks. Two readers must not begin it at once: from here on the calls that took
+ * shared ones close the gate first. */
+void heal_lock_leads(void);
 void heal_lock_taken(const void *lock, bool shared);
 void heal_lock_released(const void *lock);
 

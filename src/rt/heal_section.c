@@ -214,6 +214,7 @@ static void close_gates(struct heal_open *open)
 	uint32_t node = heal_variable_node(heal_leader(section->variable));
 
 	open->lazy = false;
+	heal_lock_leads();
 	if (section->flags & ATOMSAN_HEAL_ANY)
 		wish.from = wish.to = NULL;
 	if (!(section->flags & ATOMSAN_HEAL_SCHEDULE))
