@@ -274,9 +274,11 @@ static void add(struct atomsan_heal_section *section)
 	sections[section_count++] = section;
 }
 
+/* In the field nobody is told who did not ask. */
 static void at_exit(int status, void *unused)
 {
-	heal_finish();
+	if (*rt_options.results || *rt_options.log_path || rt_options.verbosity)
+		heal_finish();
 }
 
 static void fork_child(void)
