@@ -52,19 +52,19 @@ void heal_on_waited(pthread_mutex_t *mutex);
  * closed the gate before, it is given back by `unlock`, and taken anew when the
  * section is over.
  */
-#define HEAL_LOCK(thing, lock, unlock)                                          \
-	({                                                                      \
-		int got_;                                                       \
-                                                                                \
-		while (!(got_ = (lock)) && unlikely(heal_on) && heal_looks() && \
-		       heal_lock_barred((const void *)(thing))) {               \
-			(void)(unlock);                                         \
-			heal_wake_scheduled((const void *)(thing));             \
-			heal_lock_before((const void *)(thing));                \
-		}                                                               \
-		if (unlikely(got_ && heal_on) && heal_looks())                  \
-			heal_lock_failed();                                     \
-		got_;                                                           \
+#define HEAL_LOCK(thing, lock, unlock)                                                          \
+	({                                                                                      \
+		int got_;                                                                       \
+                                                                                                \
+		while (!(got_ = (lock)) && unlikely(heal_on) && !heal_idle() && heal_looks() && \
+		       heal_lock_barred((const void *)(thing))) {                               \
+			(void)(unlock);                                                         \
+			heal_wake_scheduled((const void *)(thing));                             \
+			heal_lock_before((const void *)(thing));                                \
+		}                                                                               \
+		if (unlikely(got_ && heal_on) && heal_looks())                                  \
+			heal_lock_failed();                                                     \
+		got_;                                                                           \
 	})
 /* Before an attempt of the scheduler's. */
 #define HEAL_ATTEMPT(thing)                                      \

@@ -12,7 +12,8 @@
 		if (!field_looks())                                     \
 			return (call);                                  \
 		heal_self.place = __builtin_return_address(0);          \
-		heal_lock_before((const void *)(thing));                \
+		if (!heal_idle())                                       \
+			heal_lock_before((const void *)(thing));        \
 		taken_ = HEAL_LOCK(thing, call, unlock);                \
 		if (!taken_ || taken_ == EOWNERDEAD)                    \
 			heal_lock_taken((const void *)(thing), shared); \

@@ -25,6 +25,7 @@ enum {
 
 __thread struct heal_thread heal_self;
 struct heal_settings heal_settings;
+struct heal_use heal_use;
 struct atomsan_heal_gate heal_locks[HEAL_LOCKS];
 static struct atomsan_heal_variable *variables[HEAL_VARIABLES];
 static uint32_t variable_count;
@@ -102,6 +103,9 @@ static uint32_t slot_of(uint32_t thread)
 
 void heal_waits(uint32_t node)
 {
+	if (heal_self.waits == node)
+		return;
+	heal_self.waits = node;
 	__atomic_store_n(&threads[slot_of(heal_self.number)].waits, node, __ATOMIC_RELEASE);
 }
 
@@ -262,6 +266,7 @@ static void hold_up(struct atomsan_heal_gate *gate, uint32_t owner)
 static void own(struct atomsan_heal_gate *gate, const struct heal_wish *wish)
 {
 	gate->serial++;
+	__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
 	gate->count = 1;
 	gate->from = wish->from;
 	gate->to = wish->to;
@@ -326,6 +331,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			began = now;
 			if (gate->section && gate->section->flags & ATOMSAN_HEAL_SCHEDULE)
 				limit = MOMENT_NS;
+			heal_lock_tell();
 			heal_waits(node + 1);
 		}
 		/* Most sections are short. */
@@ -339,8 +345,9 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 		}
 		if (gate->stage == HEAL_PASSING && is_over(slot_of(owner), now, &since)) {
 			/* Broken open: its owner finds that out when it gives it back. */
-			__atomic_compare_exchange_n(&gate->word, &word, 0, false, __ATOMIC_ACQ_REL,
-						    __ATOMIC_ACQUIRE);
+			if (__atomic_compare_exchange_n(&gate->word, &word, 0, false, __ATOMIC_ACQ_REL,
+							__ATOMIC_ACQUIRE))
+				__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
 			continue;
 		}
 		/* The scheduler has a time of its own. */
@@ -376,6 +383,7 @@ void heal_gate_release(uint32_t node)
 	gate->from = gate->to = NULL;
 	gate->section = NULL;
 	gate->stage = HEAL_OWNED;
+	__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
 	/* pairs with the loads in heal_gate_pass() */
 	if (__atomic_exchange_n(&gate->word, 0, __ATOMIC_ACQ_REL) & HEAL_WAITED)
 		sys3(futex, &gate->word, FUTEX_WAKE_PRIVATE, 0x7fffffff);
@@ -388,6 +396,7 @@ void heal_gate_drain(uint32_t node)
 	uint64_t until = heal_now() + heal_settings.timeout;
 	bool late = false;
 
+	heal_lock_tell();
 	heal_waits(node + 1);
 	for (;;) {
 		uint32_t holder = __atomic_load_n(&gate->holder, __ATOMIC_ACQUIRE);
@@ -418,9 +427,12 @@ void heal_forget(void)
 		gate->section = NULL;
 	}
 	for (uint32_t i = 0; i < me->held_count; i++)
-		heal_lock_gate(me->held[i].object)->holder = me->number;
+		me->held[i].known = me->held[i].reserved = false;
+	me->reserved = NULL;
 	for (uint32_t slot = 0; slot < HEAL_THREADS; slot++)
 		threads[slot].waits = 0, told[slot].from = NULL;
+	heal_use.closed = 0;
+	me->waits = 0;
 	me->open_count = 0;
 	me->pending = me->told = false;
 }

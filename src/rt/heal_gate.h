@@ -61,6 +61,7 @@ struct heal_held {
 	uint32_t times;
 	bool shared;
 	bool reserved; /* its gate was closed before it was taken */
+	bool known;    /* its gate tells who holds it */
 };
 
 struct heal_open {
@@ -83,6 +84,7 @@ struct heal_thread {
 	uint32_t open_count;
 	bool pending;         /* an access has been let through, and what follows it is to be done */
 	bool told;            /* others know which bytes it is about to access */
+	uint32_t waits;       /* as the others see it, see heal_waits() */
 	const void *place;    /* of the call that locks */
 	const void *reserved; /* a lock whose gate it has, and which it is about to take */
 	const void *through;  /* a lock whose gate it need not wait for any more */
@@ -99,11 +101,28 @@ struct heal_thread {
 };
 extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
 
-/* Whether healing is on, and how long it waits at most. */
+/* How long healing waits at most. */
 extern struct heal_settings {
-	bool on;
 	uint64_t timeout; /* nanoseconds */
 } heal_settings;
+
+/*
+ * While nobody has a gate, who locks need not look at any, and who holds a lock
+ * need not say so. Who closes a lock's gate holds the lock, so whoever gets it
+ * next sees that there is one.
+ */
+extern struct heal_use {
+	uint32_t closed; /* gates that have an owner */
+	uint32_t leads;  /* some calls close gates before they lock */
+	uint32_t tracks; /* some sections wait for a lock to be free */
+} heal_use;
+static inline bool heal_idle(void)
+{
+	return heal_likely(!(__atomic_load_n(&heal_use.closed, __ATOMIC_RELAXED) |
+			     __atomic_load_n(&heal_use.leads, __ATOMIC_RELAXED) |
+			     __atomic_load_n(&heal_use.tracks, __ATOMIC_RELAXED))) &&
+	       heal_likely(!heal_self.open_count);
+}
 
 /* ---- what each of the two runtimes has of its own ---- */
 
@@ -203,6 +222,8 @@ void heal_give_up(bool counted);
 void heal_lock_before(const void *lock);
 /* It has been got. True: it must be given back and taken anew, for somebody has a section on it. */
 bool heal_lock_barred(const void *lock);
+/* The gates of all that the thread holds tell so from here on: it is about to wait itself. */
+void heal_lock_tell(void);
 void heal_lock_failed(void); /* it has not been got */
 /* A section begins under these locks. Two readers must not begin it at once: from here on the calls that took
  * shared ones close the gate first. */

@@ -346,8 +346,10 @@ static void reach_end(struct heal_open *open, const char *from)
 		return;
 	}
 	for (uint32_t i = me->held_count; i--;)
-		if (!has_gate(open, heal_lock_node(me->held[i].object)))
+		if (!has_gate(open, heal_lock_node(me->held[i].object))) {
 			guard_learn(&open->section->end_guard, me->held[i].object, from);
+			heal_use.tracks = 1;
+		}
 	if (open->stage == HEAL_LINGERING) {
 		open->reused = true;
 	} else if (worth_keeping(open)) {
