@@ -45,6 +45,7 @@ struct atomsan_heal_variable {
 	struct atomsan_heal_variable *leader; /* whose gate it shares; NULL: its own */
 	uint64_t node;                        /* in the order of locks and gates; 0: none yet */
 	struct atomsan_heal_guard guard;
+	uint64_t reserved[3]; /* what changes lies in another cache line than what is only read */
 	struct atomsan_heal_gate gate;
 };
 
@@ -116,7 +117,7 @@ void __atomsan_heal_enter(const char *unit);
 void __atomsan_heal_leave(void);
 
 _Static_assert(sizeof(struct atomsan_heal_gate) == 64, "the pass writes this layout");
-_Static_assert(sizeof(struct atomsan_heal_variable) == 104, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_heal_variable) == 128, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_section) == 120, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_role) == 16, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_place) == 24, "the pass writes this layout");

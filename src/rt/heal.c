@@ -24,6 +24,7 @@ void heal_thread_begin(void)
 void heal_thread_end(void)
 {
 	heal_give_up(false);
+	heal_count_all();
 }
 
 void heal_fork_child(void)
@@ -160,8 +161,9 @@ void heal_on_return(void)
 
 /* ---- operations ---- */
 
-void heal_on_before(const void *object)
+void heal_on_before(const void *object, const struct atomsan_site *site)
 {
+	heal_self.place = site;
 	sweep();
 	if (heal_self.pending)
 		heal_done();

@@ -35,7 +35,7 @@ void heal_on_atomic(const void *p, const struct atomsan_site *site);
 void heal_on_atomic_done(void);
 /* All parts have looked at the access: it happens now. */
 void heal_on_return(void);
-void heal_on_before(const void *object);
+void heal_on_before(const void *object, const struct atomsan_site *site);
 void heal_on_op(enum trace_op op, const void *object);
 
 /* ---- for interposers ---- */
@@ -52,17 +52,19 @@ void heal_on_waited(pthread_mutex_t *mutex);
  * closed the gate before, it is given back by `unlock`, and taken anew when the
  * section is over.
  */
-#define HEAL_LOCK(thing, lock, unlock)                                          \
-	({                                                                      \
-		int got_;                                                       \
-                                                                                \
-		while (!(got_ = (lock)) && unlikely(heal_on) && heal_looks() && \
-		       heal_lock_barred((const void *)(thing))) {               \
-			(void)(unlock);                                         \
-			heal_wake_scheduled((const void *)(thing));             \
-			heal_lock_before((const void *)(thing));                \
-		}                                                               \
-		got_;                                                           \
+#define HEAL_LOCK(thing, lock, unlock)                                                          \
+	({                                                                                      \
+		int got_;                                                                       \
+                                                                                                \
+		while (!(got_ = (lock)) && unlikely(heal_on) && !heal_idle() && heal_looks() && \
+		       heal_lock_barred((const void *)(thing))) {                               \
+			(void)(unlock);                                                         \
+			heal_wake_scheduled((const void *)(thing));                             \
+			heal_lock_before((const void *)(thing));                                \
+		}                                                                               \
+		if (unlikely(got_ && heal_on) && heal_looks())                                  \
+			heal_lock_failed();                                                     \
+		got_;                                                                           \
 	})
 /* Before an attempt of the scheduler's. */
 #define HEAL_ATTEMPT(thing)                                      \

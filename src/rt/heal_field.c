@@ -55,6 +55,7 @@ static bool have_key;
 static void end_thread(void *number)
 {
 	heal_give_up(false);
+	heal_count_all();
 	heal_self.number = 0;
 	__atomic_fetch_and(&numbers[(uintptr_t)number / 64], ~(1ull << (uintptr_t)number % 64),
 			   __ATOMIC_RELEASE);
@@ -273,9 +274,11 @@ static void add(struct atomsan_heal_section *section)
 	sections[section_count++] = section;
 }
 
+/* In the field nobody is told who did not ask. */
 static void at_exit(int status, void *unused)
 {
-	heal_finish();
+	if (*rt_options.results || *rt_options.log_path || rt_options.verbosity)
+		heal_finish();
 }
 
 static void fork_child(void)

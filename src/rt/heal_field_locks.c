@@ -11,12 +11,12 @@
                                                                         \
 		if (!field_looks())                                     \
 			return (call);                                  \
-		heal_lock_before((const void *)(thing));                \
+		heal_self.place = __builtin_return_address(0);          \
+		if (!heal_idle())                                       \
+			heal_lock_before((const void *)(thing));        \
 		taken_ = HEAL_LOCK(thing, call, unlock);                \
 		if (!taken_ || taken_ == EOWNERDEAD)                    \
 			heal_lock_taken((const void *)(thing), shared); \
-		else                                                    \
-			heal_waits(0);                                  \
 		return taken_;                                          \
 	} while (0)
 

@@ -25,15 +25,21 @@ enum {
 
 __thread struct heal_thread heal_self;
 struct heal_settings heal_settings;
+struct heal_use heal_use;
 struct atomsan_heal_gate heal_locks[HEAL_LOCKS];
 static struct atomsan_heal_variable *variables[HEAL_VARIABLES];
 static uint32_t variable_count;
 
+/* Each in a cache line of its own: the one is read at every entry, the other changes with every lock. */
 static struct {
-	uint32_t waits;        /* node + 1; 0: for nothing that is known here */
-	uint32_t returned;     /* from the hook: its access happens now */
 	const char *from, *to; /* the bytes of an access that is under way; from NULL: none */
-} threads[HEAL_THREADS];
+	uint64_t reserved[6];
+} told[HEAL_THREADS] __attribute__((aligned(64)));
+static struct {
+	uint32_t waits;    /* node + 1; 0: for nothing that is known here */
+	uint32_t returned; /* from the hook: its access happens now */
+	uint64_t reserved[7];
+} threads[HEAL_THREADS] __attribute__((aligned(64)));
 static uint32_t most_threads;
 
 uint64_t heal_now(void)
@@ -97,12 +103,18 @@ static uint32_t slot_of(uint32_t thread)
 
 void heal_waits(uint32_t node)
 {
+	if (heal_self.waits == node)
+		return;
+	heal_self.waits = node;
 	__atomic_store_n(&threads[slot_of(heal_self.number)].waits, node, __ATOMIC_RELEASE);
 }
 
 void heal_returns(bool returned)
 {
-	__atomic_store_n(&threads[slot_of(heal_self.number)].returned, returned, __ATOMIC_RELEASE);
+	uint32_t *mine = &threads[slot_of(heal_self.number)].returned;
+
+	if (*mine != returned)
+		__atomic_store_n(mine, returned, __ATOMIC_RELEASE);
 }
 
 bool heal_tell(uint32_t node, const struct heal_wish *wish)
@@ -114,9 +126,9 @@ bool heal_tell(uint32_t node, const struct heal_wish *wish)
 	while (heal_unlikely(slot >= most))
 		__atomic_compare_exchange_n(&most_threads, &most, slot + 1, true, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
-	__atomic_store_n(&threads[slot].to, wish->to, __ATOMIC_RELAXED);
+	__atomic_store_n(&told[slot].to, wish->to, __ATOMIC_RELAXED);
 	/* Tell first, then look; in heal_let_through() it is the other way round, so one sees the other. */
-	__atomic_exchange_n(&threads[slot].from, wish->from, __ATOMIC_SEQ_CST);
+	__atomic_exchange_n(&told[slot].from, wish->from, __ATOMIC_SEQ_CST);
 	heal_self.told = true;
 	owner = heal_owner(gate);
 	if (heal_likely(!owner || owner == heal_self.number || !conflicts(gate, wish)))
@@ -130,8 +142,8 @@ void heal_untell(void)
 	uint32_t slot = slot_of(heal_self.number);
 
 	heal_self.told = false;
-	__atomic_store_n(&threads[slot].from, NULL, __ATOMIC_RELEASE);
-	heal_wake_scheduled(&threads[slot]);
+	__atomic_store_n(&told[slot].from, NULL, __ATOMIC_RELEASE);
+	heal_wake_scheduled(&told[slot]);
 }
 
 void heal_let_through(const char *from, const char *to)
@@ -145,10 +157,10 @@ void heal_let_through(const char *from, const char *to)
 		bool late = false;
 
 		for (unsigned round = 0; slot != slot_of(heal_self.number); round++) {
-			const char *theirs = __atomic_load_n(&threads[slot].from, __ATOMIC_ACQUIRE);
+			const char *theirs = __atomic_load_n(&told[slot].from, __ATOMIC_ACQUIRE);
 			uint64_t now;
 
-			if (!theirs || (from && (theirs >= to || threads[slot].to <= from)))
+			if (!theirs || (from && (theirs >= to || told[slot].to <= from)))
 				break;
 			/* Most are through in a moment. */
 			if (round < SPINS) {
@@ -160,7 +172,7 @@ void heal_let_through(const char *from, const char *to)
 				until = now + heal_settings.timeout;
 			if (is_over(slot, now, &since) || now >= until || late)
 				break;
-			if (!heal_wait_scheduled(&threads[slot], until, &late))
+			if (!heal_wait_scheduled(&told[slot], until, &late))
 				nap();
 		}
 	}
@@ -254,6 +266,7 @@ static void hold_up(struct atomsan_heal_gate *gate, uint32_t owner)
 static void own(struct atomsan_heal_gate *gate, const struct heal_wish *wish)
 {
 	gate->serial++;
+	__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
 	gate->count = 1;
 	gate->from = wish->from;
 	gate->to = wish->to;
@@ -318,6 +331,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			began = now;
 			if (gate->section && gate->section->flags & ATOMSAN_HEAL_SCHEDULE)
 				limit = MOMENT_NS;
+			heal_lock_tell();
 			heal_waits(node + 1);
 		}
 		/* Most sections are short. */
@@ -331,8 +345,9 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 		}
 		if (gate->stage == HEAL_PASSING && is_over(slot_of(owner), now, &since)) {
 			/* Broken open: its owner finds that out when it gives it back. */
-			__atomic_compare_exchange_n(&gate->word, &word, 0, false, __ATOMIC_ACQ_REL,
-						    __ATOMIC_ACQUIRE);
+			if (__atomic_compare_exchange_n(&gate->word, &word, 0, false, __ATOMIC_ACQ_REL,
+							__ATOMIC_ACQUIRE))
+				__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
 			continue;
 		}
 		/* The scheduler has a time of its own. */
@@ -368,6 +383,7 @@ void heal_gate_release(uint32_t node)
 	gate->from = gate->to = NULL;
 	gate->section = NULL;
 	gate->stage = HEAL_OWNED;
+	__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
 	/* pairs with the loads in heal_gate_pass() */
 	if (__atomic_exchange_n(&gate->word, 0, __ATOMIC_ACQ_REL) & HEAL_WAITED)
 		sys3(futex, &gate->word, FUTEX_WAKE_PRIVATE, 0x7fffffff);
@@ -380,6 +396,7 @@ void heal_gate_drain(uint32_t node)
 	uint64_t until = heal_now() + heal_settings.timeout;
 	bool late = false;
 
+	heal_lock_tell();
 	heal_waits(node + 1);
 	for (;;) {
 		uint32_t holder = __atomic_load_n(&gate->holder, __ATOMIC_ACQUIRE);
@@ -410,9 +427,12 @@ void heal_forget(void)
 		gate->section = NULL;
 	}
 	for (uint32_t i = 0; i < me->held_count; i++)
-		heal_lock_gate(me->held[i].object)->holder = me->number;
+		me->held[i].known = me->held[i].reserved = false;
+	me->reserved = NULL;
 	for (uint32_t slot = 0; slot < HEAL_THREADS; slot++)
-		threads[slot].waits = 0, threads[slot].from = NULL;
+		threads[slot].waits = 0, told[slot].from = NULL;
+	heal_use.closed = 0;
+	me->waits = 0;
 	me->open_count = 0;
 	me->pending = me->told = false;
 }

@@ -44,6 +44,7 @@ enum {
 	HEAL_HELD = 32,
 	HEAL_OPEN = 8,
 	HEAL_GATES = 8,
+	HEAL_COUNTS = 16,
 };
 
 enum heal_stage {
@@ -56,8 +57,11 @@ enum heal_guard { HEAL_GUARD_UNKNOWN, HEAL_GUARD_NEAR, HEAL_GUARD_AT, HEAL_GUARD
 
 struct heal_held {
 	const void *object;
+	const void *place; /* of the call that took it */
 	uint32_t times;
 	bool shared;
+	bool reserved; /* its gate was closed before it was taken */
+	bool known;    /* its gate tells who holds it */
 };
 
 struct heal_open {
@@ -68,6 +72,7 @@ struct heal_open {
 	uint32_t held;  /* locks, when it was last looked */
 	uint32_t stage; /* enum heal_stage */
 	bool reused;
+	bool lazy; /* its gates are closed when it comes to be needed: a lock that it began under is let go */
 	uint32_t gates;
 	uint32_t nodes[HEAL_GATES]; /* of the gates that it has */
 };
@@ -77,21 +82,47 @@ struct heal_thread {
 	uint32_t number; /* 0: not met */
 	uint32_t held_count;
 	uint32_t open_count;
-	bool pending;        /* an access has been let through, and what follows it is to be done */
-	bool told;           /* others know which bytes it is about to access */
-	const void *through; /* a lock whose gate it need not wait for any more */
+	bool pending;         /* an access has been let through, and what follows it is to be done */
+	bool told;            /* others know which bytes it is about to access */
+	uint32_t waits;       /* as the others see it, see heal_waits() */
+	const void *place;    /* of the call that locks */
+	const void *reserved; /* a lock whose gate it has, and which it is about to take */
+	const void *through;  /* a lock whose gate it need not wait for any more */
 	const struct atomsan_heal_place *update; /* it has read there, and is about to write */
 	uint64_t update_length;
 	struct heal_held held[HEAL_HELD];
 	struct heal_open open[HEAL_OPEN];
+	/* Entries not yet counted: who counted each by itself would fetch the counter from another one's
+	 * cache. */
+	struct {
+		struct atomsan_heal_section *section;
+		uint32_t times;
+	} entered[HEAL_COUNTS];
 };
 extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
 
-/* Whether healing is on, and how long it waits at most. */
+/* How long healing waits at most. */
 extern struct heal_settings {
-	bool on;
 	uint64_t timeout; /* nanoseconds */
 } heal_settings;
+
+/*
+ * While nobody has a gate, who locks need not look at any, and who holds a lock
+ * need not say so. Who closes a lock's gate holds the lock, so whoever gets it
+ * next sees that there is one.
+ */
+extern struct heal_use {
+	uint32_t closed; /* gates that have an owner */
+	uint32_t leads;  /* some calls close gates before they lock */
+	uint32_t tracks; /* some sections wait for a lock to be free */
+} heal_use;
+static inline bool heal_idle(void)
+{
+	return heal_likely(!(__atomic_load_n(&heal_use.closed, __ATOMIC_RELAXED) |
+			     __atomic_load_n(&heal_use.leads, __ATOMIC_RELAXED) |
+			     __atomic_load_n(&heal_use.tracks, __ATOMIC_RELAXED))) &&
+	       heal_likely(!heal_self.open_count);
+}
 
 /* ---- what each of the two runtimes has of its own ---- */
 
@@ -178,6 +209,10 @@ void heal_store(const struct atomsan_heal_place *place, const void *p, uint64_t 
 void heal_done(void);
 /* Sections whose frame is not below this any more have been left. */
 void heal_sweep(uint64_t frame);
+/* A lock is about to be let go, and sections that began under it are not over. */
+void heal_close_gates(void);
+/* What the thread has not counted yet. */
+void heal_count_all(void);
 /* The thread gives up all that it has: it waits for others now, or is no more. */
 void heal_give_up(bool counted);
 
@@ -187,6 +222,12 @@ void heal_give_up(bool counted);
 void heal_lock_before(const void *lock);
 /* It has been got. True: it must be given back and taken anew, for somebody has a section on it. */
 bool heal_lock_barred(const void *lock);
+/* The gates of all that the thread holds tell so from here on: it is about to wait itself. */
+void heal_lock_tell(void);
+void heal_lock_failed(void); /* it has not been got */
+/* A section begins under these locks. Two readers must not begin it at once: from here on the calls that took
+ * shared ones close the gate first. */
+void heal_lock_leads(void);
 void heal_lock_taken(const void *lock, bool shared);
 void heal_lock_released(const void *lock);
 

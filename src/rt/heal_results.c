@@ -65,6 +65,7 @@ void heal_finish(void)
 
 	if (!heal_nth(0))
 		return;
+	heal_count_all();
 	if (*rt_options.results) {
 		write_results();
 		return;

@@ -27,6 +27,34 @@ static void count(struct atomsan_heal_section *section, enum atomsan_heal_counte
 	__atomic_fetch_add(&section->counter[counter], 1, __ATOMIC_RELAXED);
 }
 
+static void count_entered(struct atomsan_heal_section *section)
+{
+	struct heal_thread *me = &heal_self;
+	uint32_t at = ((uint64_t)section >> 6) % HEAL_COUNTS;
+
+	if (heal_unlikely(me->entered[at].section != section || me->entered[at].times >= 1000)) {
+		if (me->entered[at].section)
+			__atomic_fetch_add(&me->entered[at].section->counter[ATOMSAN_HEAL_ENTERED],
+					   me->entered[at].times, __ATOMIC_RELAXED);
+		me->entered[at].section = section;
+		me->entered[at].times = 0;
+	}
+	me->entered[at].times++;
+}
+
+void heal_count_all(void)
+{
+	struct heal_thread *me = &heal_self;
+
+	for (uint32_t i = 0; i < HEAL_COUNTS; i++) {
+		if (me->entered[i].section)
+			__atomic_fetch_add(&me->entered[i].section->counter[ATOMSAN_HEAL_ENTERED],
+					   me->entered[i].times, __ATOMIC_RELAXED);
+		me->entered[i].section = NULL;
+		me->entered[i].times = 0;
+	}
+}
+
 struct atomsan_heal_variable *heal_leader(struct atomsan_heal_variable *variable)
 {
 	while (variable->leader)
@@ -71,6 +99,14 @@ static bool holds(const void *lock)
 	return false;
 }
 
+static bool holds_alone(const void *lock)
+{
+	for (uint32_t i = heal_self.held_count; i--;)
+		if (heal_self.held[i].object == lock)
+			return !heal_self.held[i].shared;
+	return false;
+}
+
 /* Is the variable used under one lock, always, and now? Then that lock's gate does for all. */
 static bool is_guarded(struct atomsan_heal_variable *variable, const void *p)
 {
@@ -81,7 +117,7 @@ static bool is_guarded(struct atomsan_heal_variable *variable, const void *p)
 		return false;
 	if (guard->state == HEAL_GUARD_UNKNOWN && me->held_count && !me->held[me->held_count - 1].shared)
 		guard_learn(guard, me->held[me->held_count - 1].object, p);
-	if (guard->state != HEAL_GUARD_UNKNOWN && holds(guard_lock(guard, p))) {
+	if (guard->state != HEAL_GUARD_UNKNOWN && holds_alone(guard_lock(guard, p))) {
 		if (heal_likely(guard->times >= TRUSTED))
 			return true;
 		guard->times++;
@@ -171,9 +207,34 @@ static bool overlap(const struct heal_open *open, const char *from, const char *
 	return open->section->flags & ATOMSAN_HEAL_ANY || (open->from < to && from < open->to);
 }
 
+static void close_gates(struct heal_open *open)
+{
+	struct atomsan_heal_section *section = open->section;
+	struct heal_wish wish = {.section = section, .from = open->from, .to = open->to, .kinds = 3};
+	uint32_t node = heal_variable_node(heal_leader(section->variable));
+
+	open->lazy = false;
+	heal_lock_leads();
+	if (section->flags & ATOMSAN_HEAL_ANY)
+		wish.from = wish.to = NULL;
+	if (!(section->flags & ATOMSAN_HEAL_SCHEDULE))
+		take_locks(open, open->from);
+	heal_order_taken(node);
+	if (take(open, node, &wish))
+		heal_let_through(wish.from, wish.to);
+	if (open->stage == HEAL_LINGERING)
+		for (uint32_t i = 0; i < open->gates; i++)
+			heal_gate_stage(open->nodes[i], HEAL_LINGERING);
+}
+
 /* The unit goes on, with something else of the variable perhaps, and under other locks. */
 static void widen(struct heal_open *open, const char *from, const char *to)
 {
+	if (open->lazy) {
+		open->from = from < open->from ? from : open->from;
+		open->to = to > open->to ? to : open->to;
+		return;
+	}
 	if (open->from <= from && to <= open->to && open->held == heal_self.held_count)
 		return;
 	open->held = heal_self.held_count;
@@ -193,13 +254,12 @@ static void widen(struct heal_open *open, const char *from, const char *to)
 }
 
 /* False: it is not this section's unit that comes here. */
-static bool enter(struct atomsan_heal_section *section, const char *from, const char *to)
+static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_variable *variable,
+		  const char *from, const char *to)
 {
 	struct heal_thread *me = &heal_self;
 	struct heal_open *open, *before = NULL;
-	struct heal_wish wish = {.section = section, .from = from, .to = to, .kinds = 3};
 	uint64_t frame;
-	uint32_t node;
 
 	if (section->flags & ATOMSAN_HEAL_OFF)
 		return false;
@@ -225,9 +285,7 @@ static bool enter(struct atomsan_heal_section *section, const char *from, const 
 		close_section(before);
 		before = NULL;
 	}
-	if (section->flags & ATOMSAN_HEAL_ANY)
-		wish.from = wish.to = NULL;
-	count(section, ATOMSAN_HEAL_ENTERED);
+	count_entered(section);
 	open = &me->open[me->open_count];
 	open->section = section;
 	open->from = from;
@@ -239,17 +297,23 @@ static bool enter(struct atomsan_heal_section *section, const char *from, const 
 	open->held = me->held_count;
 	open->gates = 0;
 	me->open_count++;
-	if (!(section->flags & ATOMSAN_HEAL_SCHEDULE))
-		take_locks(open, from);
-	node = heal_variable_node(heal_leader(section->variable));
-	heal_order_taken(node);
-	is_guarded(heal_leader(section->variable), from);
-	if (take(open, node, &wish))
-		heal_let_through(wish.from, wish.to);
+	/* While the lock is held that all use the variable under, nobody else comes. */
+	open->lazy = is_guarded(variable, from) && !(section->flags & ATOMSAN_HEAL_SCHEDULE);
+	if (!open->lazy)
+		close_gates(open);
 	/* What it was begun with before is passed on to this one. */
 	if (before)
 		close_section(before);
 	return true;
+}
+
+void heal_close_gates(void)
+{
+	struct heal_thread *me = &heal_self;
+
+	for (uint32_t i = 0; i < me->open_count; i++)
+		if (me->open[i].lazy && me->open[i].stage != HEAL_PASSING)
+			close_gates(&me->open[i]);
 }
 
 /* ---- ended ---- */
@@ -282,8 +346,10 @@ static void reach_end(struct heal_open *open, const char *from)
 		return;
 	}
 	for (uint32_t i = me->held_count; i--;)
-		if (!has_gate(open, heal_lock_node(me->held[i].object)))
+		if (!has_gate(open, heal_lock_node(me->held[i].object))) {
 			guard_learn(&open->section->end_guard, me->held[i].object, from);
+			heal_use.tracks = 1;
+		}
 	if (open->stage == HEAL_LINGERING) {
 		open->reused = true;
 	} else if (worth_keeping(open)) {
@@ -337,8 +403,9 @@ void heal_give_up(bool counted)
 static void pass_by(struct atomsan_heal_variable *variable, const char *from, const char *to, unsigned kinds)
 {
 	struct heal_wish wish = {.from = from, .to = to, .kinds = kinds};
-	uint32_t node = heal_variable_node(variable);
-	uint32_t owner = heal_owner(&variable->gate);
+	struct atomsan_heal_variable *leader = heal_leader(variable);
+	uint32_t node = heal_variable_node(leader);
+	uint32_t owner = heal_owner(&leader->gate);
 
 	if (owner == heal_self.number)
 		return;
@@ -383,7 +450,7 @@ static bool enter_all(const struct atomsan_heal_place *place, const char *from, 
 		const struct atomsan_heal_role *role = &place->role[i];
 
 		if (role->what == ATOMSAN_HEAL_ENTRY && role->kind & kinds)
-			entered |= enter(role->section, from, to);
+			entered |= enter(role->section, place->variable, from, to);
 	}
 	return entered;
 }
@@ -407,7 +474,7 @@ void heal_access(const struct atomsan_heal_place *place, const void *p, uint64_t
 		}
 	/* Who could not have the gate has tried already. */
 	if (!enter_all(place, from, to, kinds))
-		pass_by(heal_leader(place->variable), from, to, place->kinds);
+		pass_by(place->variable, from, to, place->kinds);
 }
 
 void heal_store(const struct atomsan_heal_place *place, const void *p, uint64_t length)

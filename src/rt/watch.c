@@ -248,7 +248,7 @@ void watch_before(const void *object, const struct atomsan_site *site)
 	if (!mine())
 		return;
 	if (rt_watching & WATCH_HEAL)
-		heal_on_before(object);
+		heal_on_before(object, site);
 	if (rt_watching & WATCH_NOISE)
 		noise_access(object, 1, site, &pause);
 	if (pause.kind)
