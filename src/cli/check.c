@@ -36,8 +36,9 @@ static int run(int argc, char **argv)
 	do {
 		size_t count = 0;
 
-		while (count < SERIAL_BATCH && (more = trace_next(cursor, &events[count])) > 0)
-			count++;
+		do
+			count += trace_next_plain(cursor, events + count, SERIAL_BATCH - count);
+		while (count < SERIAL_BATCH && (more = trace_next(cursor, &events[count])) > 0 && ++count);
 		serial_events(serial, events, count);
 	} while (more > 0);
 	serial_finish(serial);

@@ -141,8 +141,10 @@ static int check(struct watch *watch, struct follow_options *options, struct fin
 	while ((more = trace_next(cursor, &events[0])) > 0) {
 		size_t count = 1;
 
-		while (count < SERIAL_BATCH && (more = trace_next_now(cursor, &events[count])) > 0)
-			count++;
+		do
+			count += trace_next_plain(cursor, events + count, SERIAL_BATCH - count);
+		while (count < SERIAL_BATCH && (more = trace_next_now(cursor, &events[count])) > 0 &&
+		       ++count);
 		serial_events(serial, events, count);
 		if (more < 0)
 			break;

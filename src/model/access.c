@@ -324,9 +324,17 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 		if (__builtin_expect(model->quiet && !(bytes_of(at, stop) & ~cell->mask) &&
 					     set_typed(cell, place),
 				     1)) {
+			uint64_t tellings = model->tellings;
 			uint32_t root = set_of_access(model, thread, cell, at, place, writes);
+			bool done = !root;
 
-			if (!root || (!model->sets[root].loud && quiet_access(model, root, &who, at, stop))) {
+			if (root && !model->sets[root].loud) {
+				done = quiet_access(model, root, &who, at, stop);
+			} else if (root && cell->mask == bytes_of(at, stop) && tellings == model->tellings) {
+				access_loud(model, cell, at, root, &who);
+				done = true;
+			}
+			if (done) {
 				at = stop;
 				continue;
 			}

@@ -78,22 +78,24 @@ struct noted {
 	bool writes;
 };
 
-/* An atomic set. Merged sets are a tree of depth one: `root` stands for the whole. */
+/* An atomic set. Merged sets are a tree of depth one: `root` stands for the whole. What most accesses look
+ * at comes first. */
 struct set {
 	uint32_t root; /* itself, if it is one */
+	uint8_t kind;  /* enum set_kind: what it is by itself */
+	bool owned;    /* belongs to what has a pointer to it, or to a group of variables */
+	bool loud;     /* root: the sink knows of units on it; see quiet.c for those that are not */
+	uint8_t met; /* root: how often units met on it that had done much; from QUIET_MET on it stays loud */
+	struct noted noted; /* root: a unit that the sink does not know of, and others by `next` */
+	uint32_t cached_thread, cached_unit;
 	uint32_t handle;
 	uint32_t refs;           /* cells that belong to it */
 	uint32_t open;           /* root: units open on it */
 	uint32_t next, previous; /* ring of the sets with the same root; free list */
 	uint32_t members;        /* root: how many sets have it as their root, itself included */
-	uint32_t cached_thread, cached_unit;
-	uint32_t guarded;     /* variable: the lock set under which it was last found guarded, plus one */
-	uint64_t key;         /* by which it is found */
-	uint8_t kind;         /* enum set_kind: what it is by itself */
-	bool owned;           /* belongs to what has a pointer to it, or to a group of variables */
-	bool loud;            /* root: the sink knows of units on it; see quiet.c for those that are not */
-	struct noted noted;   /* root: a unit that the sink does not know of, and others by `next` */
-	struct set_face face; /* root: of the whole */
+	uint32_t guarded;        /* variable: the lock set under which it was last found guarded, plus one */
+	uint64_t key;            /* by which it is found */
+	struct set_face face;    /* root: of the whole */
 };
 
 /* How far back an iteration remembers what it read. */
@@ -121,6 +123,7 @@ struct frame {
 	uint32_t units;         /* open units that are this call */
 	uint32_t objects;       /* number of stack objects below it */
 	uint32_t floor;         /* the thread's, when it was entered */
+	uint32_t receiver_own;  /* the set whose key the receiver was when it was last looked for */
 	uint32_t receiver_set;  /* root of the receiver's set, if it was found at that turn */
 	uint64_t receiver_turn; /* see model.turn */
 	uint64_t serial;        /* no other frame has it, and this one gets another when its units end */
@@ -359,6 +362,7 @@ void access_told(struct model *model, uint32_t root, const struct accessor *who,
 void access_untold(struct model *model, uint32_t root, uint64_t granule, uint8_t mask);
 
 /* quiet.c */
+#define QUIET_MET 4
 /* Is the unit still open? */
 static inline bool quiet_open(const struct model *model, const struct noted *noted)
 {

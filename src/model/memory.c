@@ -77,6 +77,7 @@ void memory_block_add(struct memory *memory, uint64_t start, uint64_t size, uint
 	memory->live_blocks++;
 	chunk->blocks[granule] = index;
 	chunk->starts[granule / 64] |= 1ull << granule % 64;
+	chunk->started |= 1ull << granule / 64;
 	if (size)
 		for (uint64_t n = chunk->number + 1; n <= (start + size - 1) >> MEMORY_CHUNK_SHIFT; n++)
 			memory_chunk_slow(memory, n, true)->cover = index;
@@ -92,6 +93,8 @@ void memory_block_remove(struct memory *memory, uint64_t start)
 		return;
 	chunk->blocks[granule] = 0;
 	chunk->starts[granule / 64] &= ~(1ull << granule % 64);
+	if (!chunk->starts[granule / 64])
+		chunk->started &= ~(1ull << granule / 64);
 	if (block->size)
 		for (uint64_t n = chunk->number + 1; n <= (start + block->size - 1) >> MEMORY_CHUNK_SHIFT;
 		     n++) {
@@ -119,8 +122,10 @@ const struct memory_block *memory_block_of(struct memory *memory, uint64_t addre
 	uint64_t bits = chunk->starts[word] & (~0ull >> (63 - granule % 64));
 	uint32_t index;
 
-	while (!bits && word)
-		bits = chunk->starts[--word];
+	if (!bits && chunk->started & ((1ull << word) - 1)) {
+		word = 63 - (uint32_t)__builtin_clzll(chunk->started & ((1ull << word) - 1));
+		bits = chunk->starts[word];
+	}
 	index = bits ? chunk->blocks[word * 64 + 63 - (uint32_t)__builtin_clzll(bits)] : chunk->cover;
 	if (!index)
 		return NULL;

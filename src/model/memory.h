@@ -54,10 +54,13 @@ struct memory_chunk {
 	struct granule granules[MEMORY_CHUNK_GRANULES];
 	uint32_t blocks[MEMORY_CHUNK_GRANULES];      /* of the block that begins in the granule */
 	uint64_t starts[MEMORY_CHUNK_GRANULES / 64]; /* which granules have one */
+	uint64_t started;                            /* which words of `starts` are not 0 */
 	uint64_t number;                             /* address >> MEMORY_CHUNK_SHIFT */
 	uint32_t cover;                              /* block that reaches into the chunk from below */
 	uint32_t used;                               /* cells with a set */
 };
+
+_Static_assert(MEMORY_CHUNK_GRANULES / 64 == 64, "started has a bit for each word");
 
 #define MEMORY_CACHE 256
 

@@ -251,8 +251,7 @@ void model_prefetch_near(struct model *model, const struct trace_event *event)
 	if (!cell || !cell->mask)
 		return;
 	__builtin_prefetch(&model->sets[cell->set]);
-	/* Locations are seldom asked for where sets are quiet. */
-	if (model->sink.prefetch && !model->quiet)
+	if (model->sink.prefetch && cell->location)
 		model->sink.prefetch(model->sink.user, cell->location);
 }
 

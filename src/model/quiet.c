@@ -23,7 +23,7 @@
  */
 #include "model/inside.h"
 
-enum { FIRST_LIMIT = 1 << 12, LAST_LIMIT = 1 << 22 };
+enum { FIRST_LIMIT = 1 << 12, LAST_LIMIT = 1 << 22, MUCH = 64 };
 
 static uint32_t level_of(uint32_t frame)
 {
@@ -273,6 +273,9 @@ bool quiet_access(struct model *model, uint32_t root, const struct accessor *who
 		/* Of others that only read, who only reads is no matter. */
 		if (others(model, root, who->thread, !who->writes)) {
 			quiet_tell(model, root);
+			/* What is noted and told all the same is work done twice. */
+			if (model->told.count > MUCH && model->sets[root].met < QUIET_MET)
+				model->sets[root].met++;
 			return false;
 		}
 		noted = quiet_noted(model, root, who->thread);

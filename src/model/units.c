@@ -101,7 +101,7 @@ static void close_unit(struct model *model, uint32_t index)
 	unit->next_in_frame = model->unit_free;
 	model->unit_free = index;
 	if (model->quiet && !set->open)
-		set->loud = !model->sink.set_quiet(model->sink.user, set->handle);
+		set->loud = set->met >= QUIET_MET || !model->sink.set_quiet(model->sink.user, set->handle);
 	set_unit_gone(model, root);
 }
 
@@ -301,8 +301,14 @@ struct frame *unit_frame(struct model *model, struct thread *thread)
 
 static uint32_t receiver_root(struct model *model, struct frame *frame, const struct routine *routine)
 {
+	/* A set that is freed loses its key. */
+	if (frame->receiver_own && model->sets[frame->receiver_own].key == frame->receiver)
+		return set_root(model, frame->receiver_own);
 	if (frame->receiver_set && frame->receiver_turn == model->turn)
 		return frame->receiver_set;
+	frame->receiver_own = map_get(&model->instances, frame->receiver);
+	if (frame->receiver_own)
+		return set_root(model, frame->receiver_own);
 	frame->receiver_turn = model->turn;
 	frame->receiver_set = set_of_receiver(model, frame->receiver, routine->receiver_type, false);
 	if (!frame->receiver_set && routine->merged)

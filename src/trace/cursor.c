@@ -420,6 +420,36 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 	return c->failed ? -1 : 0;
 }
 
+size_t trace_next_plain(struct trace_cursor *c, struct trace_event *events, size_t room)
+{
+	struct stream *s = c->current;
+	const uint8_t *at, *end;
+	size_t count = 0;
+
+	if (!s || c->failed)
+		return 0;
+	for (at = s->at, end = s->end; count < room && end - at >= 8; at += 8) {
+		uint64_t word = word_load(at);
+		struct trace_event *e = &events[count];
+
+		if (word_kind(word) != TRACE_ACCESS || word_id(word) - c->first_site >= c->sites ||
+		    word_id(word) == TRACE_ID_MAX)
+			break;
+		*e = (struct trace_event){.kind = TRACE_ACCESS,
+					  .key = s->last,
+					  .thread = s->thread,
+					  .site = word_id(word),
+					  .address =
+						  word_expand(c->trace->header.regions, word_address(word))};
+		site_access(c, e);
+		if (e->access > ATOMSAN_ATOMIC_RMW && e->access != ATOMSAN_UPDATE)
+			break;
+		count++;
+	}
+	s->at = at;
+	return count;
+}
+
 int trace_next_now(struct trace_cursor *c, struct trace_event *e)
 {
 	int got;

@@ -58,7 +58,10 @@ void trace_cursor_close(struct trace_cursor *cursor);
 
 /* 1: an event, 0: no more, -1: damage, see trace_cursor_error. */
 int trace_next(struct trace_cursor *cursor, struct trace_event *event);
-/* The same, but 0 as well if a running program's next event would have to be waited for. */
+/* Only events that need no looking at other threads, as many as there are up to `room`, perhaps none: plain
+ * accesses of the thread whose turn it is. */
+size_t trace_next_plain(struct trace_cursor *cursor, struct trace_event *events, size_t room);
+/* As trace_next, but 0 as well if a running program's next event would have to be waited for. */
 int trace_next_now(struct trace_cursor *cursor, struct trace_event *event);
 const struct err *trace_cursor_error(const struct trace_cursor *cursor);
 
