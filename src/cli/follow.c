@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -158,6 +159,43 @@ static int check(struct watch *watch, struct follow_options *options, struct fin
 	return status;
 }
 
+/* CPU time of another process so far; negative if it is gone. */
+static double seconds_of(pid_t process)
+{
+	char *path = mem_textf("/proc/%d/stat", (int)process), text[1024];
+	FILE *file = fopen(path, "re");
+	size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+	unsigned long user, system;
+	const char *at;
+
+	free(path);
+	if (file)
+		fclose(file);
+	text[length] = 0;
+	/* The name of the program may hold anything; nothing behind it does. */
+	at = strrchr(text, ')');
+	if (!at ||
+	    sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+		return -1;
+	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* What it cost. The program waits for our verdict, so it has used up what it will. */
+static void count_seconds(struct finding_list *list, pid_t process, double plain)
+{
+	double program = seconds_of(process), own;
+	struct rusage usage;
+
+	if (program < 0 || getrusage(RUSAGE_SELF, &usage))
+		return;
+	own = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	      (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+	finding_add_count(list, "program CPU seconds", program);
+	finding_add_count(list, "checker CPU seconds", own);
+	if (plain > 0)
+		finding_add_count(list, "overhead", (program + own) / plain);
+}
+
 static void say_what_was_done(struct trace_live *live, const struct finding_list *list)
 {
 	struct trace_live_stats stats;
@@ -203,6 +241,7 @@ int follow(const struct verb *verb, struct follow_options *options)
 	close(LIVE_FD_MEMORY);
 	list = finding_list_new("run");
 	status = check(&watch, options, list);
+	count_seconds(list, process, options->plain_seconds);
 	if (rtoption_number("verbosity"))
 		say_what_was_done(watch.live, list);
 	if (result && options->publish.json) {

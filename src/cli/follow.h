@@ -15,6 +15,7 @@
 struct follow_options {
 	struct checking checking;
 	struct publish publish;
+	double plain_seconds; /* CPU time of the program without atomsan; 0: not known */
 };
 /* Reads along until the program ends. The exit status. */
 int follow(const struct verb *verb, struct follow_options *options);

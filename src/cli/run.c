@@ -145,7 +145,7 @@ static int judge(const char *folder, int status, const char *program)
 struct options {
 	struct follow_options follow;
 	struct noise noise;
-	const char *keep, *buffer;
+	const char *keep, *buffer, *plain;
 	int halt, verbose, following;
 };
 
@@ -153,15 +153,24 @@ struct options {
 static int read_options(int argc, char **argv, struct options *o)
 {
 	const struct cli_option table[] = {
-		CHECKING_OPTIONS(o->follow.checking), PUBLISH_OPTIONS(o->follow.publish),
-		{"--keep-trace", &o->keep, NULL},     {"--buffer", &o->buffer, NULL},
-		{"--halt-on-error", NULL, &o->halt},  {"--verbose", NULL, &o->verbose},
-		{"--follow", NULL, &o->following},    NOISE_OPTIONS(o->noise),
-		NOISE_SEED_OPTION(o->noise),          {NULL, NULL, NULL},
+		CHECKING_OPTIONS(o->follow.checking),
+		PUBLISH_OPTIONS(o->follow.publish),
+		{"--keep-trace", &o->keep, NULL},
+		{"--buffer", &o->buffer, NULL},
+		{"--halt-on-error", NULL, &o->halt},
+		{"--verbose", NULL, &o->verbose},
+		{"--follow", NULL, &o->following},
+		{"--plain-seconds", &o->plain, NULL},
+		NOISE_OPTIONS(o->noise),
+		NOISE_SEED_OPTION(o->noise),
+		{NULL, NULL, NULL},
 	};
 
 	*o = (struct options){0};
-	return cli_options(&verb_run, argc, argv, table);
+	int first = cli_options(&verb_run, argc, argv, table);
+
+	o->follow.plain_seconds = o->plain ? strtod(o->plain, NULL) : 0;
+	return first;
 }
 
 /* The words for the checkers: one a line, or, set by hand, separated by blanks. */
@@ -205,6 +214,10 @@ static int be_checker(void)
 
 static int check_options(const struct options *o)
 {
+	if (o->plain &&
+	    (!(o->follow.plain_seconds > 0) || strspn(o->plain, "0123456789.") != strlen(o->plain)))
+		return cli_failf(&verb_run, "--plain-seconds takes the CPU seconds of a plain run, not '%s'",
+				 o->plain);
 	if (o->buffer && (!*o->buffer || strspn(o->buffer, "0123456789") != strlen(o->buffer)))
 		return cli_failf(&verb_run, "--buffer takes megabytes, not '%s'", o->buffer);
 	if (o->keep && strchr(o->keep, ':'))
@@ -277,6 +290,8 @@ const struct verb verb_run = {
 	"  --halt-on-error          end the program at the first violation\n"
 	"  --keep-trace=FILE        also leave the whole trace\n"
 	"  --buffer=MB              how far the program may be ahead of its checker (default 64)\n"
+	"  --plain-seconds=S        CPU time of the program built without atomsan: the overhead of\n"
+	"                           this run is counted\n"
 	"  --verbose                say what is done\n" NOISE_HELP NOISE_SEED_HELP "\n"
 	"Violations are printed to standard error as they are found. The exit status is 66 if\n"
 	"there were any, else the program's own.\n",

@@ -127,6 +127,20 @@ for what in ("bank", "all", "hostile"):
                   "an arrow in the air")
             ends.setdefault(event["id"], []).append(event["ph"])
     check(all(e == ["s", "f"] for e in ends.values()), "arrows have two ends")
+    # What the trace event format asks of each kind of event.
+    for event in events:
+        where = f"{what}: {event}"
+        check(event["ph"] in ("X", "s", "f", "M"), f"{where}: its kind is none of ours")
+        check(isinstance(event["name"], str) and event["name"], f"{where}: no name")
+        check(isinstance(event["pid"], int), f"{where}: not of a process")
+        check(event["name"].startswith("process_") or isinstance(event["tid"], int), f"{where}: not of a thread")
+        if event["ph"] == "M":
+            check(event["name"] in ("process_name", "process_sort_index", "thread_name", "thread_sort_index")
+                  and len(event["args"]) == 1, f"{where}: not known metadata")
+            continue
+        check(isinstance(event["ts"], int) and event["ts"] >= 0, f"{where}: no time")
+        check(event["ph"] != "X" or event["dur"] > 0, f"{where}: takes no time")
+        check(event["ph"] != "f" or event["bp"] == "e", f"{where}: an arrow must end at the slice around it")
 
 
 class Page(html.parser.HTMLParser):

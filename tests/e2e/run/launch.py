@@ -53,11 +53,15 @@ def main():
 
         # Somewhere else than to standard error, and as a document.
         for attempt in range(20):
-            done = subprocess.run([atomsan, "run", "--json", *bank], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            done = subprocess.run([atomsan, "run", "--json", "--plain-seconds=0.25", *bank], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True, env=dict(os.environ, ATOMSAN_OPTIONS=f"log_path={folder}/log"))
             if done.returncode == 66:
                 break
         document = json.loads(done.stdout[done.stdout.index("{\n"):])
+        counts = document["counts"]
+        if abs(counts["overhead"] - 4 * (counts["program CPU seconds"] + counts["checker CPU seconds"])) > 1e-6:
+            sys.exit(f"the overhead is not what it took, in multiples of the plain program's time: {counts}")
+        run(["--plain-seconds=0", *bank], 1, "--plain-seconds")
         if document["verb"] != "run" or [f["id"] for f in document["findings"]] != [identity]:
             sys.exit(f"the document: {document}")
         if done.stderr or identity not in open("log").read():
