@@ -252,7 +252,7 @@ static bool note_goes_on(struct note *note, const struct accessor *who, uint64_t
 	uint64_t end = note->address + note->to;
 
 	if (note->site != who->site || note->size != who->size || note->context != who->context ||
-	    note->locks != who->locks || !note->to)
+	    note->locks != who->locks || note->claims != who->claims || !note->to)
 		return false;
 	if (at >= first_byte(note) && stop <= end)
 		return true;
@@ -332,7 +332,7 @@ void quiet_forget(struct model *model, uint32_t root, uint64_t granule, uint8_t 
 		note->address = granule;
 		note->from = note->to = note->size = 0;
 		note->site = note->context = note->locks = 0;
-		note->reads = note->writes = false;
+		note->reads = note->writes = note->claims = false;
 		note->mask = mask;
 		note->time = model->time;
 	}
