@@ -208,22 +208,43 @@ static uint64_t position(const struct atomsan_site *site)
 	return (uint64_t)site->line << 16 | site->column;
 }
 
-/* The lowest position above this one at which the function has such a place; 0: none. Places with a known
- * variable are counted among themselves, others are counted together. */
-static uint64_t next_position(const struct atomicity_place *place, const struct atomicity_table *table,
-			      uint64_t above, bool named)
+/* More places of one kind in one function than this are not told apart. */
+enum { MOST_PLACES = 512 };
+
+/*
+ * The positions at which the function has such a place, each once and in order;
+ * their number. Places with a known variable are counted among themselves,
+ * others are counted together.
+ */
+static uint32_t positions(const struct atomicity_place *place, const struct atomicity_table *table,
+			  bool named, uint64_t *sorted)
 {
-	uint64_t best = 0;
+	uint32_t count = 0;
 
 	for (uint64_t i = 0; (i = step(place, table, i));) {
 		const struct atomsan_site *site = &table->sites[i - 1];
 		uint64_t at = position(site);
+		uint32_t low = 0, high = count;
 
-		if (at > above && (!best || at < best) && is_of(place, site) &&
-		    (atomicity_site_variable(site, place->variable) > 0) == named)
-			best = at;
+		if (!is_of(place, site) || (atomicity_site_variable(site, place->variable) > 0) != named)
+			continue;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+
+			if (sorted[middle] < at)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < count && sorted[low] == at)
+			continue;
+		if (count == MOST_PLACES)
+			return 0;
+		for (uint32_t k = count++; k > low; k--)
+			sorted[k] = sorted[k - 1];
+		sorted[low] = at;
 	}
-	return best;
+	return count;
 }
 
 uint64_t atomicity_next_site(const struct atomicity_place *place, uint32_t line, uint32_t column,
@@ -249,41 +270,37 @@ static bool lies_at(const struct atomicity_place *place, const struct atomicity_
 
 void atomicity_number(struct atomicity_place *place, const struct atomicity_table *table)
 {
-	uint64_t here = (uint64_t)place->line << 16 | place->column, at = 0;
+	uint64_t here = (uint64_t)place->line << 16 | place->column, sorted[MOST_PLACES];
+	uint32_t count;
 	bool named;
 
 	place->ordinal = place->count = 0;
 	if (!place->column || !lies_at(place, table, &named))
 		return;
-	while ((at = next_position(place, table, at, named))) {
-		place->count++;
-		if (at == here)
-			place->ordinal = place->count;
-	}
-	if (!place->ordinal)
-		place->count = 0;
+	count = positions(place, table, named, sorted);
+	for (uint32_t i = 0; i < count; i++)
+		if (sorted[i] == here) {
+			place->ordinal = i + 1;
+			place->count = count;
+		}
 }
 
 bool atomicity_match(const struct atomicity_place *place, const struct atomicity_table *table,
 		     bool same_build, uint32_t *line, uint32_t *column)
 {
+	uint64_t sorted[MOST_PLACES];
 	bool named;
 
 	if (!same_build && place->ordinal)
 		for (int with_name = 1; with_name >= 0; with_name--) {
-			uint64_t at = 0, found = 0;
-			uint32_t n = 0;
+			uint32_t count = positions(place, table, with_name, sorted);
 
-			/* Stops one too far at most: more than count are as wrong as fewer. */
-			while (n <= place->count && (at = next_position(place, table, at, with_name)))
-				if (++n == place->ordinal)
-					found = at;
-			if (n == place->count && found) {
-				*line = (uint32_t)(found >> 16);
-				*column = (uint32_t)(found & 0xffff);
+			if (count == place->count) {
+				*line = (uint32_t)(sorted[place->ordinal - 1] >> 16);
+				*column = (uint32_t)(sorted[place->ordinal - 1] & 0xffff);
 				return true;
 			}
-			if (n)
+			if (count)
 				break; /* the function has changed */
 		}
 	*line = place->line;

@@ -117,17 +117,24 @@ static bool is_only_tested(const struct lint *lint, uint32_t load)
 	return tested;
 }
 
+/* Accesses of one function to one variable, as they stand in it. What lies farther apart than this belongs
+ * together no more, and would take long in a function of thousands of lines. */
+enum { NEAR = 24 };
+
+struct nearby {
+	const uint32_t *at; /* numbers of accesses */
+	uint32_t count;
+};
+
 /* What is read again before the end, and does for it what the first read does, stands in for it: whoever
  * looks twice means the second look. */
-static bool is_read_again(const struct lint *lint, const struct variable *v, const struct access *a,
+static bool is_read_again(const struct lint *lint, const struct nearby *nearby, const struct access *a,
 			  const struct access *b, enum section_pattern pattern)
 {
-	for (uint32_t i = 0; i < v->reads.count; i++) {
-		const struct access *c = &lint->accesses.at.at[v->reads.at[i]];
+	for (uint32_t i = 0; i < nearby->count; i++) {
+		const struct access *c = &lint->accesses.at.at[nearby->at[i]];
 
-		if (c->inst != a->inst && c->inst != b->inst &&
-		    program_function_of(&lint->program, c->inst) ==
-			    program_function_of(&lint->program, a->inst) &&
+		if (!c->write && c->inst != a->inst && c->inst != b->inst &&
 		    follows(lint, a->inst, c->inst) && follows(lint, c->inst, b->inst) &&
 		    pattern_of(lint, c, b) <= pattern)
 			return true;
@@ -135,61 +142,113 @@ static bool is_read_again(const struct lint *lint, const struct variable *v, con
 	return false;
 }
 
-static bool is_end(const struct lint *lint, const struct variable *v, const struct access *a,
+/* Does no other access surely come between the two? */
+static bool is_next(const struct lint *lint, const struct nearby *nearby, const struct access *a,
+		    const struct access *b)
+{
+	for (uint32_t i = 0; i < nearby->count; i++) {
+		const struct access *c = &lint->accesses.at.at[nearby->at[i]];
+
+		if (c->inst != a->inst && c->inst != b->inst && follows(lint, a->inst, c->inst) &&
+		    follows(lint, c->inst, b->inst))
+			return false;
+	}
+	return true;
+}
+
+static bool is_end(const struct lint *lint, const struct nearby *nearby, const struct access *a,
 		   const struct access *b, enum section_pattern *pattern)
 {
-	if (program_function_of(&lint->program, a->inst) != program_function_of(&lint->program, b->inst) ||
-	    a->inst == b->inst || !follows(lint, a->inst, b->inst))
+	if (a->inst == b->inst || !follows(lint, a->inst, b->inst))
 		return false;
 	*pattern = pattern_of(lint, a, b);
 	/* Testing again is no use. */
 	if (*pattern == SECTION_TEST_USE && !b->write && is_only_tested(lint, b->inst))
 		*pattern = SECTION_PAIR;
-	return *pattern == SECTION_PAIR || !is_read_again(lint, v, a, b, *pattern);
+	return *pattern == SECTION_PAIR ? is_next(lint, nearby, a, b)
+					: !is_read_again(lint, nearby, a, b, *pattern);
 }
 
 /* The accesses that end a section which begins with this one: of the nearest kind that there is. */
 static void find_section(const struct lint *lint, const struct variable *v, uint32_t first,
+			 const struct nearby *nearby,
 			 void (*take)(const struct section_found *found, void *arg), void *arg)
 {
 	const struct access *a = &lint->accesses.at.at[first];
 	struct section_found found = {v, a, SECTION_PATTERNS, {0}};
 
-	for (int kind = 0; kind < 2; kind++) {
-		const struct vec_u32 *all = kind ? &v->writes : &v->reads;
+	for (uint32_t i = 0; i < nearby->count; i++) {
+		enum section_pattern pattern;
 
-		for (uint32_t i = 0; i < all->count; i++) {
-			enum section_pattern pattern;
-
-			if (!is_end(lint, v, a, &lint->accesses.at.at[all->at[i]], &pattern) ||
-			    pattern > found.pattern)
-				continue;
-			if (pattern < found.pattern)
-				found.ends.count = 0;
-			found.pattern = pattern;
-			vec_push(&found.ends, all->at[i]);
-		}
+		if (!is_end(lint, nearby, a, &lint->accesses.at.at[nearby->at[i]], &pattern) ||
+		    pattern > found.pattern)
+			continue;
+		if (pattern < found.pattern)
+			found.ends.count = 0;
+		found.pattern = pattern;
+		vec_push(&found.ends, nearby->at[i]);
 	}
 	if (found.pattern != SECTION_PATTERNS)
 		take(&found, arg);
 	vec_free(&found.ends);
 }
 
+static const struct lint *sorted_of; /* whose accesses are being sorted */
+
+static int by_instruction(const void *a, const void *b)
+{
+	const struct access *x = &sorted_of->accesses.at.at[*(const uint32_t *)a];
+	const struct access *y = &sorted_of->accesses.at.at[*(const uint32_t *)b];
+
+	if (x->inst != y->inst)
+		return x->inst < y->inst ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+/* Instructions of a function lie side by side. */
+static void look_at_variable(const struct lint *lint, const struct variable *v, struct vec_u32 *all,
+			     void (*take)(const struct section_found *found, void *arg), void *arg)
+{
+	const struct program *p = &lint->program;
+	uint32_t end;
+
+	all->count = 0;
+	for (uint32_t i = 0; i < v->reads.count; i++)
+		vec_push(all, v->reads.at[i]);
+	for (uint32_t i = 0; i < v->writes.count; i++)
+		vec_push(all, v->writes.at[i]);
+	sorted_of = lint;
+	if (all->count)
+		qsort(all->at, all->count, sizeof(*all->at), by_instruction);
+	for (uint32_t begin = 0; begin < all->count; begin = end) {
+		uint32_t function = program_function_of(p, lint->accesses.at.at[all->at[begin]].inst);
+
+		for (end = begin + 1;
+		     end < all->count &&
+		     program_function_of(p, lint->accesses.at.at[all->at[end]].inst) == function;
+		     end++)
+			;
+		for (uint32_t i = begin; i < end; i++) {
+			uint32_t from = i - begin > NEAR ? i - NEAR : begin,
+				 to = end - i > NEAR ? i + NEAR : end;
+			struct nearby nearby = {all->at + from, to - from};
+
+			if (!lint->accesses.at.at[all->at[i]].fresh &&
+			    !lint->accesses.at.at[all->at[i]].quiet)
+				find_section(lint, v, all->at[i], &nearby, take, arg);
+		}
+	}
+}
+
 void section_each(const struct lint *lint, void (*take)(const struct section_found *found, void *arg),
 		  void *arg)
 {
-	for (uint32_t n = 1; n < lint->accesses.variables.count; n++) {
-		const struct variable *v = &lint->accesses.variables.at[n];
+	struct vec_u32 all = {0};
 
-		for (int kind = 0; kind < 2 && v->shared; kind++) {
-			const struct vec_u32 *all = kind ? &v->writes : &v->reads;
-
-			for (uint32_t i = 0; i < all->count; i++)
-				if (!lint->accesses.at.at[all->at[i]].fresh &&
-				    !lint->accesses.at.at[all->at[i]].quiet)
-					find_section(lint, v, all->at[i], take, arg);
-		}
-	}
+	for (uint32_t n = 1; n < lint->accesses.variables.count; n++)
+		if (lint->accesses.variables.at[n].shared)
+			look_at_variable(lint, &lint->accesses.variables.at[n], &all, take, arg);
+	vec_free(&all);
 }
 
 struct writing {
