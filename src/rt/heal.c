@@ -14,11 +14,15 @@ bool heal_start(void)
 	return heal_repository_read(rt_options.repository);
 }
 
+/* Not when it begins: what its creator does meanwhile counts. */
+void heal_creates(void)
+{
+	heal_on = true;
+}
+
 void heal_thread_begin(void)
 {
 	heal_self.number = rt_self.number + 1;
-	if (rt_self.number)
-		heal_on = true;
 }
 
 void heal_thread_end(void)

@@ -21,7 +21,8 @@
 
 /* ---- for watch.c ---- */
 
-bool heal_start(void); /* true: there is something to heal */
+bool heal_start(void);   /* true: there is something to heal */
+void heal_creates(void); /* a second thread is about to be */
 void heal_thread_begin(void);
 void heal_thread_end(void);
 void heal_fork_child(void);

@@ -57,6 +57,8 @@ void watch_created(struct watch_birth *birth)
 	birth->name[n] = 0;
 	if (rt_watching & WATCH_RACE)
 		race_creates();
+	if (rt_watching & WATCH_HEAL)
+		heal_creates();
 }
 
 void watch_born(const struct watch_birth *birth)
