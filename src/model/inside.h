@@ -70,6 +70,7 @@ struct set_face {
 /* A unit that the sink has not been told of; see quiet.c. */
 struct noted {
 	uint64_t serial; /* of the frame that is the unit, when it began; 0: none */
+	uint64_t number; /* its own: a frame may be the unit of a set, and then of another in its place */
 	uint64_t begin;
 	uint32_t thread, frame;
 	uint32_t notes; /* its latest note, plus one */
@@ -154,7 +155,7 @@ struct note {
 	bool reads, writes, claims;
 	uint8_t mask;  /* of bytes that are no more */
 	uint64_t time; /* of the first access */
-	uint64_t serial;
+	uint64_t unit; /* the number of struct noted */
 };
 
 struct held_lock {
@@ -235,6 +236,7 @@ struct model {
 	uint64_t tellings;   /* how often the sink was told what was noted, which moves cells */
 	struct noted *noted;
 	uint32_t noted_count, noted_room, noted_free;
+	uint64_t noted_numbers;
 #define MODEL_ALONE 8
 	struct {
 		uint32_t set, unit;

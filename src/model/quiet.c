@@ -23,7 +23,12 @@
  */
 #include "model/inside.h"
 
-enum { FIRST_LIMIT = 1 << 12, LAST_LIMIT = 1 << 22, MUCH = 64 };
+/* Notes of a thread: from how many on the dead are dropped, those that say nothing new, too, and all told.
+ * A test has other numbers. */
+#ifndef QUIET_LIMITS
+#define QUIET_LIMITS FIRST_LIMIT = 1 << 12, REPEATED_LIMIT = 1 << 18, LAST_LIMIT = 1 << 22
+#endif
+enum { QUIET_LIMITS, MUCH = 64 };
 
 static uint32_t level_of(uint32_t frame)
 {
@@ -125,7 +130,7 @@ static bool seen_before(struct model *model, const struct thread *thread, uint32
 		return false;
 	}
 	before = &thread->notes[known - 1];
-	return before->serial == note->serial && before->set == note->set &&
+	return before->unit == note->unit && before->set == note->set &&
 	       before->address + before->to >= note->address + note->to;
 }
 
@@ -134,15 +139,17 @@ static struct noted *noted_of(struct model *model, const struct thread *thread, 
 {
 	struct noted *noted = quiet_noted(model, note->set, (uint32_t)(thread - model->threads));
 
-	return noted && noted->serial == note->serial ? noted : NULL;
+	return noted && noted->number == note->unit ? noted : NULL;
 }
 
-/* Drops the notes of units that have ended, and those that say nothing new. */
+/* Drops the notes of units that have ended, and those that say nothing new if there are many. */
 static void tidy(struct model *model, struct thread *thread)
 {
 	uint32_t kept = 0, frame = 0, barrier = 0;
+	bool repeated = thread->note_count >= REPEATED_LIMIT;
 
-	map_clear(&model->seen);
+	if (repeated)
+		map_clear(&model->seen);
 	for (uint32_t i = 0; i < thread->note_count; i++) {
 		struct note *note = &thread->notes[kept];
 		struct noted *noted;
@@ -156,7 +163,7 @@ static void tidy(struct model *model, struct thread *thread)
 		if (!note->to)
 			barrier = kept;
 		/* The first one of a unit always stays. */
-		else if (seen_before(model, thread, kept, barrier) && note->previous)
+		else if (repeated && seen_before(model, thread, kept, barrier) && note->previous)
 			continue;
 		if (note->previous)
 			note->previous = noted->notes;
@@ -209,7 +216,7 @@ static struct note *note_new(struct thread *thread, struct noted *noted, uint32_
 	uint32_t level = level_of(noted->frame);
 
 	note->set = root;
-	note->serial = noted->serial;
+	note->unit = noted->number;
 	note->previous = noted->notes;
 	noted->notes = thread->note_count;
 	if (thread->depth && thread->frames[thread->depth - 1].lowest > level)
@@ -228,6 +235,7 @@ static struct noted *begin(struct model *model, uint32_t thread, uint32_t frame,
 		.rule = (uint8_t)rule,
 		.begin = model->time,
 		.next = next,
+		.number = ++model->noted_numbers,
 		.serial = frame & UNIT_BRACKET ? model->threads[thread].brackets[frame & ~UNIT_BRACKET].serial
 					       : model->threads[thread].frames[frame].serial,
 	};
