@@ -94,7 +94,8 @@ int main(int argc, char **argv)
 		"set b variable hits bank.c:total\nowned list.next\nnotowned list.parent\n"
 		"merge all type list node\nmerge world variable t*\nignore function f?\nignore file x/*\n"
 		"ignore type s\nignore member s.hits\nignore variable v\n"
-		"section s.hits entry a.c:1 end a.c:2 allow none end b.c:3 unit f\n#line 7 a b.c\nunit function put\n";
+		"section s.hits entry a.c:1 end a.c:2 allow none end b.c:3 unit f\n#line 7 a b.c\nunit "
+		"function put\n";
 	static const char schedule[] = "atomsan schedule 1\n# all lines\nprogram ./a%20b\nargument "
 				       "x\nenvironment A=%25\nbuild-id 0f\n"
 				       "strategy pct\nseed 7\nverdict crash: x\nevents first\nrun T0 3 # "

@@ -16,8 +16,7 @@ struct account {
 	int64_t pattern;
 };
 
-static struct account account = {
-	PTHREAD_MUTEX_INITIALIZER, -100, 70000, -300, -7, 0x0123456789abcdef << 3};
+static struct account account = {PTHREAD_MUTEX_INITIALIZER, -100, 70000, -300, -7, 0x0123456789abcdef << 3};
 
 static int64_t get(struct account *a)
 {
