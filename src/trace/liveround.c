@@ -6,6 +6,7 @@
  */
 #include "trace/liveinside.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
@@ -87,11 +88,28 @@ static void adopt_new(struct trace_live *live)
 	}
 }
 
+/* Has it threads beside the first one? */
+static bool has_others(const struct trace_live *live)
+{
+	char path[64];
+	unsigned count = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof path, "/proc/%d/task", live->pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return false;
+	for (struct dirent *entry; (entry = readdir(tasks));)
+		count += entry->d_name[0] != '.';
+	closedir(tasks);
+	return count > 1;
+}
+
 /* Is our memory still mapped there? After an exec it is not. */
 static bool still_mapped(const struct trace_live *live)
 {
 	char path[64], line[4352];
-	bool found = false;
+	bool found = false, any = false;
 	FILE *maps;
 
 	snprintf(path, sizeof path, "/proc/%d/maps", live->pid);
@@ -101,11 +119,13 @@ static bool still_mapped(const struct trace_live *live)
 	while (!found && fgets(line, sizeof line, maps)) {
 		unsigned long inode = 0;
 
+		any = true;
 		if (sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1)
 			found = inode == live->inode;
 	}
 	fclose(maps);
-	return found;
+	/* A first thread that has left, with pthread_exit say, shows no memory; the others still have it. */
+	return any ? found : has_others(live);
 }
 
 /* Has the process ended, or said that it is about to? */

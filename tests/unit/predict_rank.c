@@ -112,7 +112,7 @@ static void spread_out(void **state)
 	assert_int_equal(r.count, 18);
 	for (uint32_t i = 0; i < 18; i++) {
 		assert_int_equal(r.turns[i].prediction, wanted[i % 9]);
-		assert_int_equal(r.turns[i].disturber, i < 9 ? i & 1 : !(i - 9 & 1));
+		assert_int_equal(r.turns[i].disturber, i < 9 ? i & 1 : !((i - 9) & 1));
 	}
 	ranking_release(&r);
 	free(p.predictions);
