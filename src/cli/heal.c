@@ -130,8 +130,24 @@ static void print_text(const struct healing *h)
 		fputs("atomsan heal: no section of the repository was entered\n", stderr);
 }
 
-/* Findings whose sections somebody had to wait for are healed, says the store. */
-static void keep(struct healing *h)
+/* How often somebody had to wait for a section of this finding. */
+static uint64_t times_waited(const void *user, const struct finding *finding)
+{
+	const struct healing *h = user;
+	uint64_t times = 0;
+
+	for (uint32_t s = 0; s < h->repository.section_count; s++)
+		for (uint32_t f = 0; f < h->repository.sections[s].from_count; f++) {
+			const struct repository_from *from = &h->repository.sections[s].from[f];
+
+			if (from->origin == ATOMICITY_FINDING && !strcmp(from->what, finding->id))
+				times += h->counters[s][ATOMSAN_HEAL_HEALED];
+		}
+	return times;
+}
+
+void healing_keep(const struct healing *h, uint64_t (*times)(const void *user, const struct finding *finding),
+		  const void *user)
 {
 	struct store_query query = STORE_QUERY_ALL;
 	char *db = healing_db(h);
@@ -146,15 +162,8 @@ static void keep(struct healing *h)
 		list = store_load(store, &query, &err);
 	for (uint32_t i = 0; list && i < list->finding_count; i++) {
 		struct finding *finding = &list->findings[i];
-		uint64_t healed = 0;
+		uint64_t healed = times(user, finding);
 
-		for (uint32_t s = 0; s < h->repository.section_count; s++)
-			for (uint32_t f = 0; f < h->repository.sections[s].from_count; f++) {
-				const struct repository_from *from = &h->repository.sections[s].from[f];
-
-				if (from->origin == ATOMICITY_FINDING && !strcmp(from->what, finding->id))
-					healed += h->counters[s][ATOMSAN_HEAL_HEALED];
-			}
 		if (!healed)
 			continue;
 		finding->state = FINDING_HEALED;
@@ -206,7 +215,7 @@ static int run_program(struct healing *h, char **argv)
 		print_json(h, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 	else if (!h->quiet)
 		print_text(h);
-	keep(h);
+	healing_keep(h, times_waited, h);
 	if (failed)
 		return failed;
 	if (!WIFSIGNALED(status))

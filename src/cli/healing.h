@@ -38,5 +38,8 @@ int healing_verify(struct healing *healing);
 
 /* ATOMSAN_OPTIONS for a program that is to be healed; the caller frees it. */
 char *healing_options(const struct healing *healing);
+/* The store is told that findings are healed, those for which `times` is not 0. */
+void healing_keep(const struct healing *healing,
+		  uint64_t (*times)(const void *user, const struct finding *finding), const void *user);
 
 #endif

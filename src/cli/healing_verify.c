@@ -170,6 +170,29 @@ static void print(const struct healing *healing, const struct verified *list, ui
 	}
 }
 
+struct verdicts {
+	const struct verified *list;
+	uint32_t count;
+};
+
+/* How often a finding's schedules failed without healing, if they never did with it. */
+static uint64_t times_averted(const void *user, const struct finding *finding)
+{
+	const struct verdicts *verdicts = user;
+	uint64_t times = 0;
+
+	for (uint32_t i = 0; i < verdicts->count; i++) {
+		const struct verified *v = &verdicts->list[i];
+
+		if (strcmp(v->id, finding->id))
+			continue;
+		if (v->with.failed)
+			return 0;
+		times += v->without.failed;
+	}
+	return times;
+}
+
 int healing_verify(struct healing *healing)
 {
 	uint64_t times = healing->times ? strtoull(healing->times, NULL, 10) : 1;
@@ -192,6 +215,7 @@ int healing_verify(struct healing *healing)
 	}
 	if (status == CLI_OK) {
 		print(healing, list, count);
+		healing_keep(healing, times_averted, &(struct verdicts){list, count});
 		status = failed ? CLI_FINDINGS : CLI_OK;
 	}
 	for (uint32_t i = 0; i < count; i++) {
