@@ -168,6 +168,11 @@ static void print_summary(const struct explore *e)
 	if (e->first_failure)
 		printf("; the first failure was run %" PRIu64, e->first_failure);
 	printf("\n");
+	if (e->disturbed)
+		printf("  %" PRIu64
+		       " failed beside other runs and not again alone: runs seem to disturb each other "
+		       "(files, ports), so they were made one at a time from there on\n",
+		       e->disturbed);
 	for (uint32_t i = 0; i < e->found_count; i++) {
 		const struct explore_failure *f = &e->found[i];
 
@@ -186,6 +191,7 @@ static void count(struct finding_list *list, const struct exploration *x, const 
 {
 	finding_add_count(list, "runs", (double)e->runs);
 	finding_add_count(list, "failures", (double)e->failures);
+	finding_add_count(list, "disturbed", (double)e->disturbed);
 	finding_add_count(list, "first-failure", (double)e->first_failure);
 	finding_add_count(list, "not-followed", (double)e->not_followed);
 	finding_add_count(list, "minimising-runs", (double)e->extra);

@@ -267,13 +267,16 @@ static int look_at_trace(struct finding_list *list, struct trace *trace, struct 
 	return 0;
 }
 
+/* Seen once is seen; proof is what can be had again. */
 static int keep_schedule(struct finding_list *list, struct finding *finding,
-			 const struct explore_failure *failure, const char *folder, struct err *err)
+			 const struct explore_failure *failure, const struct finding_trial *trial,
+			 const char *folder, struct err *err)
 {
 	const char *path = finding_textf(list, "%s/%s.schedule", folder, finding->id);
+	bool again = failure->again || trial->failures;
 
-	finding->state = FINDING_REPRODUCED;
-	finding->confidence = 1;
+	finding->state = again ? FINDING_REPRODUCED : FINDING_OBSERVED;
+	finding->confidence = again ? 1 : 0.5;
 	finding->seen = failure->seen;
 	finding->schedule = path;
 	finding->title =
@@ -358,7 +361,7 @@ int exploring_add(struct finding_list *list, const struct exploring *x, const st
 	if (!failed)
 		failed = try_again(&setup, &trial, err);
 	for (uint32_t i = before; !failed && i < list->finding_count; i++) {
-		failed = keep_schedule(list, &list->findings[i], failure, x->folder, err);
+		failed = keep_schedule(list, &list->findings[i], failure, &trial, x->folder, err);
 		trial.schedule = list->findings[i].schedule;
 		trial.finding = list->findings[i].id;
 		finding_add_trial(list, &trial);

@@ -9,6 +9,9 @@
 /* Programs that run for long have long schedules; a shorter one is not worth any time. */
 enum { MINIMISE_SECONDS = 30 };
 
+/* A failure that depends on more than the schedule may take another try. */
+enum { ALONE_RUNS = 2 };
+
 /* A run under way. */
 struct job {
 	struct run *run;
@@ -17,6 +20,13 @@ struct job {
 	uint64_t number; /* from 1, in the order in which runs begin */
 	int64_t given;
 	bool recorded;
+	bool beside; /* another run was under way meanwhile */
+};
+
+/* A failure that must be seen without other runs beside it. */
+struct held {
+	struct job job; /* with its run */
+	struct run_result result;
 };
 
 struct work {
@@ -26,6 +36,9 @@ struct work {
 	uint64_t started;
 	uint64_t given, drawn; /* of these: given schedules, and runs of strategies */
 	uint64_t turn;         /* of predicted schedules and strategies */
+	struct held *held;
+	uint32_t held_count;
+	bool one_at_a_time;
 	double began;
 	bool done;
 	struct err *err;
@@ -58,11 +71,13 @@ static bool budget_spent(const struct work *w)
 }
 
 /* What is predicted from a run must be there before it is decided what comes next: else it would depend
- * on who is faster. */
+ * on who is faster. A failure waits until it can be looked at alone. */
 static bool must_wait(const struct work *w)
 {
+	if (w->held_count)
+		return true;
 	for (uint32_t i = 0; i < w->e->setup->jobs; i++)
-		if (w->runs[i] && w->jobs[i].recorded)
+		if (w->runs[i] && (w->jobs[i].recorded || w->one_at_a_time))
 			return true;
 	return false;
 }
@@ -111,6 +126,9 @@ static int start_job(struct work *w, uint32_t slot)
 	}
 	run.seed = job->seed;
 	run.quiet = true;
+	for (uint32_t i = 0; i < setup->jobs; i++)
+		if (w->runs[i])
+			w->jobs[i].beside = job->beside = true;
 	job->run = w->runs[slot] = run_start(&run, w->err);
 	return job->run ? 0 : -1;
 }
@@ -171,21 +189,31 @@ static bool fails_so(void *context, const struct schedule *candidate, struct sch
 	return fails;
 }
 
-static void make_schedule(struct work *w, struct explore_failure *failure, const struct run_result *result)
+/* The schedule of a run, as it was. */
+static struct schedule *schedule_of(struct work *w, const struct job *job, const struct run_result *result)
 {
 	const struct explore_setup *setup = w->e->setup;
 	struct schedule *s = schedule_copy(setup->header);
-	struct same same = {w, failure->verdict, failure->text, false, now() + MINIMISE_SECONDS};
 
 	schedule_clear(s);
-	s->every = failure->given < 0 ? setup->run.every : setup->schedules[failure->given]->every;
+	s->every = job->given < 0 ? setup->run.every : setup->schedules[job->given]->every;
 	s->end = SCHEDULE_SERIAL;
-	s->seed = failure->given < 0 ? failure->seed : 0;
+	s->seed = job->given < 0 ? job->seed : 0;
+	run_steps(result->report, s);
+	return s;
+}
+
+static void make_schedule(struct work *w, const struct job *job, struct explore_failure *failure,
+			  const struct run_result *result)
+{
+	const struct explore_setup *setup = w->e->setup;
+	struct schedule *s = schedule_of(w, job, result);
+	struct same same = {w, failure->verdict, failure->text, false, now() + MINIMISE_SECONDS};
+
 	free(s->strategy);
 	s->strategy = mem_text(failure->strategy);
 	free(s->verdict);
 	s->verdict = mem_textf("%s: %s", run_verdict_text(failure->verdict), failure->text);
-	run_steps(result->report, s);
 	failure->steps_before = s->step_count;
 	failure->schedule = s;
 	if (setup->minimise_runs) {
@@ -220,9 +248,48 @@ static void failed(struct work *w, const struct job *job, const struct run_resul
 					    .seed = job->seed,
 					    .given = job->given};
 	note_seed(failure, job);
-	make_schedule(w, failure, result);
+	make_schedule(w, job, failure, result);
 	if (e->setup->stop_at_first)
 		w->done = true;
+}
+
+/* ---- alone ---- */
+
+/*
+ * Runs of one program may disturb each other: they write the same file, or want
+ * the same port. So the first failure of its kind is believed only if it was
+ * alone, or fails again when it is. If not, no two runs are made at a time from
+ * there on.
+ */
+static void settle(struct work *w, struct held *held)
+{
+	struct same same = {w, held->result.verdict, held->result.text, false, now() + 3600};
+	struct schedule *s = schedule_of(w, &held->job, &held->result);
+	bool fails = known(w->e, &held->result) != NULL;
+
+	for (int i = 0; i < ALONE_RUNS && !fails; i++)
+		fails = fails_so(&same, s, NULL);
+	schedule_free(s);
+	if (fails) {
+		failed(w, &held->job, &held->result);
+	} else {
+		w->e->disturbed++;
+		w->one_at_a_time = true;
+	}
+	run_free(held->job.run);
+}
+
+static void settle_all(struct work *w)
+{
+	for (uint32_t i = 0; i < w->held_count; i++)
+		settle(w, &w->held[i]);
+	w->held_count = 0;
+}
+
+static void hold(struct work *w, const struct job *job, const struct run_result *result)
+{
+	w->held = mem_resize(w->held, w->held_count + 1, sizeof *w->held);
+	w->held[w->held_count++] = (struct held){*job, *result};
 }
 
 static int end_job(struct work *w, uint32_t slot)
@@ -248,6 +315,10 @@ static int end_job(struct work *w, uint32_t slot)
 	if (!result.followed) {
 		e->not_followed++;
 		e->tallies[job.tally].not_followed++;
+	}
+	if (run_failed(result.verdict) && job.beside && !known(e, &result)) {
+		hold(w, &job, &result);
+		return 0;
 	}
 	if (run_failed(result.verdict))
 		failed(w, &job, &result);
@@ -276,6 +347,10 @@ static int work(struct work *w)
 					return -1;
 				under_way++;
 			}
+		if (w->held_count && !under_way) {
+			settle_all(w);
+			continue;
+		}
 		if (!under_way || w->done || told_to_stop(setup))
 			return 0;
 		ended = run_wait(w->runs, setup->jobs, -1);
@@ -304,6 +379,9 @@ struct explore *explore(const struct explore_setup *setup, struct err *err)
 	result = work(&w);
 	for (uint32_t i = 0; i < setup->jobs; i++)
 		run_free(w.runs[i]);
+	for (uint32_t i = 0; i < w.held_count; i++)
+		run_free(w.held[i].job.run);
+	free(w.held);
 	free(w.jobs);
 	free(w.runs);
 	e->seconds = now() - w.began;

@@ -6,7 +6,8 @@
  * predicted schedules and a run of a strategy take turns, since an error may be
  * one that no violation of atomicity leads to; and the first runs of strategies
  * are recorded, for more can be predicted from them. Failures that look the same are one; its first run
- * is made into a schedule, as short as can be, that fails again.
+ * is made into a schedule, as short as can be, that fails again. That is done
+ * while no other run is under way, for they might disturb each other.
  *
  * Every run is decided by its strategy and its seed, which is the first seed
  * plus the number of the run, so the same call does the same again, however
@@ -70,7 +71,8 @@ struct explore_failure {
 struct explore {
 	const struct explore_setup *setup;
 	uint64_t runs, failures, passed, not_followed;
-	uint64_t extra; /* runs beyond the budget, to make schedules shorter */
+	uint64_t disturbed; /* failed beside other runs, and not again alone: no failures */
+	uint64_t extra;     /* runs beyond the budget, to make schedules shorter */
 	uint64_t events, switches;
 	uint64_t first_failure; /* which run it was, from 1 in the order in which they began; 0: none */
 	double seconds;

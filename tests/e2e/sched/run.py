@@ -134,6 +134,17 @@ def test_seed():
     expect(found[0] != found[2], found)
 
 
+def test_alone():
+    """Runs that disturb each other are no failures of the program; with one at a time there are none."""
+    program = build("alone.c")
+    result = explore(program, "--seed=1", "--jobs=2", "--budget=8", "--no-predict")
+    expect(result["status"] == 0 and count(result, "failures") == 0, result)
+    expect(count(result, "disturbed") > 0, result["counts"])
+    expect(count(result, "runs") == 8, result["counts"])
+    result = explore(program, "--seed=1", "--jobs=1", "--budget=4", "--no-predict")
+    expect(count(result, "failures") == 0 == count(result, "disturbed"), result["counts"])
+
+
 def test_first():
     """Bugs between locked accesses are found with fewer events, too."""
     for name in ("lost.c", "torn.c", "deadlock.c"):
