@@ -100,11 +100,12 @@ enum atomsan_function_flag {
 	ATOMSAN_FN_ARTIFICIAL = 16, /* made by the compiler */
 	ATOMSAN_FN_CTOR = 32,
 	ATOMSAN_FN_DTOR = 64,
-	ATOMSAN_FN_ACCESSOR = 128,  /* only reads, or only writes, a member or two of a parameter's object */
-	ATOMSAN_FN_ARGUMENT = 1024, /* no function: another parameter of one, of the receiver's type */
-	ATOMSAN_FN_LOOP = 256,      /* no function: iterations of a loop in one, whose line this is */
-	ATOMSAN_FN_WALK = 512,      /* a loop whose end and whose accesses depend on the same variable */
-	ATOMSAN_FN_START = 2048,    /* given to pthread_create or thrd_create in its translation unit */
+	ATOMSAN_FN_ACCESSOR = 128,   /* only reads, or only writes, a member or two of a parameter's object */
+	ATOMSAN_FN_ARGUMENT = 1024,  /* no function: another parameter of one, of the receiver's type */
+	ATOMSAN_FN_LOOP = 256,       /* no function: iterations of a loop in one, whose line this is */
+	ATOMSAN_FN_WALK = 512,       /* a loop whose end and whose accesses depend on the same variable */
+	ATOMSAN_FN_START = 2048,     /* given to pthread_create or thrd_create in its translation unit */
+	ATOMSAN_FN_PASSES_ON = 4096, /* calls what its argument is or leads to, once */
 };
 
 #define ATOMSAN_NO_RECEIVER 0xffff

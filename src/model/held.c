@@ -4,6 +4,38 @@
 
 #include <string.h>
 
+/* From when on the lock counts as taken. */
+static uint64_t since(struct model *model, const struct thread *thread, const struct trace_event *event)
+{
+	const struct given_back *back = &thread->given_back;
+
+	if (event->op == TRACE_OP_WAKE && thread->waiting_since)
+		return thread->waiting_since;
+	if (event->address == back->address && back->entered && back->depth < thread->depth &&
+	    thread->frames[back->depth].entered == back->entered)
+		return back->since;
+	return ++model->serial;
+}
+
+/*
+ * A call that gives back a lock which its caller took lets others work in
+ * between, and means to, as one that waits does: it cannot think that it is
+ * alone until it ends.
+ */
+static void gave_back(struct model *model, struct thread *thread, const struct held_lock *lock)
+{
+	uint32_t outermost;
+
+	if (model->options.keep_units_at_waits)
+		return;
+	outermost = unit_gave_back(model, thread, lock->since);
+	if (outermost != UINT32_MAX)
+		thread->given_back = (struct given_back){.address = lock->address,
+							 .since = lock->since,
+							 .depth = outermost,
+							 .entered = thread->frames[outermost].entered};
+}
+
 void held_lock(struct model *model, struct thread *thread, const struct trace_event *event, uint64_t address)
 {
 	for (uint32_t i = 0; i < thread->held_count; i++)
@@ -15,7 +47,8 @@ void held_lock(struct model *model, struct thread *thread, const struct trace_ev
 		thread->held_room = thread->held_room ? thread->held_room * 2 : 8;
 		thread->held = mem_resize(thread->held, thread->held_room, sizeof(*thread->held));
 	}
-	thread->held[thread->held_count++] = (struct held_lock){.address = address, .count = 1};
+	thread->held[thread->held_count++] =
+		(struct held_lock){.address = address, .count = 1, .since = since(model, thread, event)};
 	thread->locks_dirty = true;
 	if (event->site != TRACE_NO_SITE && !map_get(&model->lock_sites, address))
 		map_set(&model->lock_sites, address, event->site);
@@ -27,6 +60,8 @@ void held_unlock(struct model *model, struct thread *thread, uint64_t address)
 		if (thread->held[i].address == address) {
 			if (--thread->held[i].count)
 				return;
+			thread->waiting_since = thread->held[i].since;
+			gave_back(model, thread, &thread->held[i]);
 			memmove(&thread->held[i], &thread->held[i + 1],
 				(thread->held_count - i - 1) * sizeof(*thread->held));
 			thread->held_count--;

@@ -52,6 +52,7 @@ struct routine {
 	bool declared, waits, unitfor;
 	bool synchronises; /* loop: a lock was taken inside an iteration */
 	bool starts;       /* threads begin with it, so it is no unit wherever it is called */
+	bool passes_on;    /* so what it calls is what its thread begins with */
 	uint16_t receiver_type;
 	uint16_t merged; /* group that the user put the receiver's type in */
 	uint32_t file;
@@ -130,6 +131,7 @@ struct frame {
 	uint64_t serial;        /* no other frame has it, and this one gets another when its units end */
 	uint32_t notes;         /* the thread's, when it was entered */
 	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
+	uint64_t entered;       /* the model's serial then */
 	bool start;             /* main, or what a thread began with */
 };
 
@@ -160,7 +162,16 @@ struct note {
 
 struct held_lock {
 	uint64_t address;
+	uint64_t since; /* the model's serial when it was taken */
 	uint32_t count;
+};
+
+/* A lock that calls gave back though it had been taken before they began. As long as the outermost of them
+ * is open, it is not theirs, however often they take it. */
+struct given_back {
+	uint64_t address, since;
+	uint32_t depth;
+	uint64_t entered;
 };
 
 /* What a critical section, or a thread that is alone, accesses of structs, and how: see together.c. */
@@ -195,6 +206,8 @@ struct thread {
 	uint64_t *objects; /* addresses of stack objects */
 	uint32_t object_count, object_room;
 	struct held_lock *held;
+	struct given_back given_back; /* the latest */
+	uint64_t waiting_since;       /* since when it had the lock that a wait gave back */
 	uint32_t held_count, held_room;
 	uint32_t locks; /* lock set, unless dirty */
 	bool locks_dirty;
@@ -425,6 +438,9 @@ void unit_bracket_begin(struct model *model, uint32_t thread, uint64_t name, uin
 void unit_bracket_end(struct model *model, uint32_t thread, uint64_t name);
 /* The thread waited for others: whatever is open is closed, and opened anew by the next access. */
 void unit_split(struct model *model, uint32_t thread);
+/* The thread gave back a lock that it had since then: calls that began later, without having taken it, are
+ * split as by waiting. Returns the level of the outermost of them; UINT32_MAX: there are none. */
+uint32_t unit_gave_back(struct model *model, struct thread *thread, uint64_t since);
 /* It takes a lock, which makes loops around it synchronising ones. */
 void unit_synchronises(struct model *model, uint32_t thread);
 void unit_end(struct model *model, uint32_t unit);

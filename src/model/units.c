@@ -236,6 +236,17 @@ static void no_unit_any_more(struct model *model, uint32_t function)
 			}
 }
 
+/* Is what is called at this level what the thread begins with? Main's thread begins with main. */
+static bool begins_with(struct model *model, const struct thread *thread, uint32_t thread_index,
+			uint32_t depth)
+{
+	const struct frame *caller = depth ? &thread->frames[depth - 1] : NULL;
+
+	if (!thread_index)
+		return false;
+	return !caller || (caller->start && routine_of(model, caller->function)->passes_on);
+}
+
 void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, uint64_t receiver)
 {
 	struct thread *thread = unit_thread(model, thread_index);
@@ -246,6 +257,7 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		thread->frames = mem_resize(thread->frames, thread->frame_room, sizeof(*thread->frames));
 	}
 	uint32_t depth = thread->depth++;
+	bool begun_with = begins_with(model, thread, thread_index, depth) && !routine->loop;
 
 	thread->frames[depth] = (struct frame){
 		.function = function,
@@ -254,13 +266,14 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		.objects = thread->object_count,
 		.floor = thread->floor,
 		.serial = ++model->serial,
+		.entered = model->serial,
 		.notes = thread->note_count,
 		.lowest = UINT32_MAX,
 		/* A loop of main or of a start function is as little of a unit as they are. */
-		.start = routine->is_main || routine->starts || (!depth && thread_index) ||
+		.start = routine->is_main || routine->starts || begun_with ||
 			 (routine->loop && depth && thread->frames[depth - 1].start),
 	};
-	if (!depth && thread_index && !routine->starts)
+	if (begun_with && !routine->starts)
 		no_unit_any_more(model, function);
 	if (routine->loop && routine->synchronises && !routine->walk && !model->options.keep_loop_units)
 		raise_floor(model, thread, depth);
@@ -480,6 +493,21 @@ void unit_split(struct model *model, uint32_t thread_index)
 		close_list(model, &thread->frames[i].units, &thread->frames[i].serial);
 	for (uint32_t i = 0; i < thread->bracket_count; i++)
 		close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
+}
+
+uint32_t unit_gave_back(struct model *model, struct thread *thread, uint64_t since)
+{
+	uint32_t outermost = UINT32_MAX;
+
+	for (uint32_t i = thread->depth; i-- > 0 && thread->frames[i].entered > since;) {
+		struct frame *frame = &thread->frames[i];
+
+		if (routine_of(model, frame->function)->declared)
+			continue;
+		close_list(model, &frame->units, &frame->serial);
+		outermost = i;
+	}
+	return outermost;
 }
 
 void unit_synchronises(struct model *model, uint32_t thread_index)

@@ -274,7 +274,8 @@ void mark_function(LLVMValueRef function)
 	loops = iterations_plan(function);
 	arguments[0] = sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
 				      (accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0) |
-					      (begins_threads(function) ? ATOMSAN_FN_START : 0),
+					      (begins_threads(function) ? ATOMSAN_FN_START : 0) |
+					      (passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0),
 				      asm_blocks);
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);

@@ -160,6 +160,9 @@ unsigned describe_argument(LLVMValueRef function);
 
 bool accessor_is(LLVMValueRef function);
 
+/* passes_on.c: does it call what its argument leads to, and so pass on the thread that begins with it? */
+bool passes_on(LLVMValueRef function);
+
 /* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
 
 void calls_collect(LLVMModuleRef module);
