@@ -106,6 +106,9 @@ enum atomsan_function_flag {
 	ATOMSAN_FN_WALK = 512,       /* a loop whose end and whose accesses depend on the same variable */
 	ATOMSAN_FN_START = 2048,     /* given to pthread_create or thrd_create in its translation unit */
 	ATOMSAN_FN_PASSES_ON = 4096, /* calls what its argument is or leads to, once */
+	ATOMSAN_FN_DISPATCHES = 8192, /* a loop that calls through a pointer, or a std::function */
+	ATOMSAN_FN_GIVEN =
+		16384, /* called by who does not know it: its address is taken, or the C++ library calls it */
 };
 
 #define ATOMSAN_NO_RECEIVER 0xffff

@@ -53,6 +53,8 @@ struct routine {
 	bool synchronises; /* loop: a lock was taken inside an iteration */
 	bool starts;       /* threads begin with it, so it is no unit wherever it is called */
 	bool passes_on;    /* so what it calls is what its thread begins with */
+	bool dispatches;   /* loop: calls jobs */
+	bool given;        /* may be a job */
 	uint16_t receiver_type;
 	uint16_t merged; /* group that the user put the receiver's type in */
 	uint32_t file;
@@ -133,6 +135,7 @@ struct frame {
 	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
 	uint64_t entered;       /* the model's serial then */
 	bool start;             /* main, or what a thread began with */
+	bool job;               /* called by an iteration that did not know whom */
 };
 
 /* Something that is a unit by itself, opened and closed by operations, not calls. */

@@ -243,6 +243,8 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	routine->argument = function.flags & ATOMSAN_FN_ARGUMENT;
 	routine->starts = function.flags & ATOMSAN_FN_START;
 	routine->passes_on = function.flags & ATOMSAN_FN_PASSES_ON;
+	routine->dispatches = function.flags & ATOMSAN_FN_DISPATCHES;
+	routine->given = function.flags & ATOMSAN_FN_GIVEN;
 	routine->receiver_type = type_number(model, function.receiver_type);
 	routine->file = number(&model->files, function.file);
 	if (spec && routine->receiver_type)

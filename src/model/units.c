@@ -247,6 +247,15 @@ static bool begins_with(struct model *model, const struct thread *thread, uint32
 	return !caller || (caller->start && routine_of(model, caller->function)->passes_on);
 }
 
+/* An iteration that calls a job, whatever that does, is not meant to be one step with it: taking the job is
+ * one, and what is done after it another. */
+static void split_dispatcher(struct model *model, struct thread *thread, uint32_t depth)
+{
+	struct frame *iteration = &thread->frames[depth - 1];
+
+	close_list(model, &iteration->units, &iteration->serial);
+}
+
 void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, uint64_t receiver)
 {
 	struct thread *thread = unit_thread(model, thread_index);
@@ -275,6 +284,11 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 	};
 	if (begun_with && !routine->starts)
 		no_unit_any_more(model, function);
+	if (routine->given && depth && routine_of(model, thread->frames[depth - 1].function)->dispatches &&
+	    !model->options.keep_loop_units) {
+		thread->frames[depth].job = true;
+		split_dispatcher(model, thread, depth);
+	}
 	if (routine->loop && routine->synchronises && !routine->walk && !model->options.keep_loop_units)
 		raise_floor(model, thread, depth);
 	if (routine->waits)
@@ -301,6 +315,8 @@ void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)
 			}
 		}
 		thread->floor = frame->floor;
+		if (frame->job)
+			split_dispatcher(model, thread, thread->depth);
 	}
 }
 

@@ -148,6 +148,32 @@ static bool synchronises(const struct flow *flow, const struct loop *loop)
 	return false;
 }
 
+static bool calls_what_it_is_given(LLVMValueRef instruction)
+{
+	static const char standard[] = "_ZNKSt8functionI";
+	LLVMValueRef callee;
+	size_t length;
+
+	if (!LLVMIsACallInst(instruction) && !LLVMIsAInvokeInst(instruction))
+		return false;
+	callee = util_callee(instruction);
+	if (!callee)
+		return !LLVMIsAInlineAsm(LLVMGetCalledValue(instruction));
+	return !strncmp(LLVMGetValueName2(callee, &length), standard, strlen(standard));
+}
+
+/* The loop of a worker: it takes jobs and calls them. */
+static bool dispatches(const struct flow *flow, const struct loop *loop)
+{
+	for (unsigned b = 0; b < flow->count; b++)
+		if (loop->inside[b])
+			for (LLVMValueRef i = LLVMGetFirstInstruction(flow->blocks[b]); i;
+			     i = LLVMGetNextInstruction(i))
+				if (calls_what_it_is_given(i))
+					return true;
+	return false;
+}
+
 /* ---- planning ---- */
 
 /* A loop that could not be extended keeps those inside it from going further, so that frames nest. */
@@ -195,11 +221,13 @@ struct iterations *iterations_plan(LLVMValueRef function)
 		LLVMContextRef context = LLVMGetModuleContext(module);
 		LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
 		unsigned walk = walk_is(&plan->flow, loop->number) ? ATOMSAN_FN_WALK : 0;
+		unsigned jobs = dispatches(&plan->flow, loop) ? ATOMSAN_FN_DISPATCHES : 0;
 
 		LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
 		loop->frame = LLVMBuildAlloca(builder, LLVMPointerTypeInContext(context, 0), "");
 		loop->since = LLVMBuildAlloca(builder, LLVMInt64TypeInContext(context), "");
-		loop->entry = sites_function(module, function, loop->begin.line, ATOMSAN_FN_LOOP | walk, 0);
+		loop->entry =
+			sites_function(module, function, loop->begin.line, ATOMSAN_FN_LOOP | walk | jobs, 0);
 		LLVMDisposeBuilder(builder);
 	}
 	return plan;

@@ -159,6 +159,19 @@ static bool address_taken(LLVMValueRef function)
 	return false;
 }
 
+/* Does somebody call it who does not know which function it is? */
+static bool given(LLVMValueRef function)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if ((LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) &&
+		    of_the_library(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user))))
+			return true;
+	}
+	return address_taken(function);
+}
+
 /* Main, and what may be a thread's start function, are no units; what they call is one by itself. */
 static bool called_from_start(LLVMValueRef function)
 {
@@ -275,7 +288,8 @@ void mark_function(LLVMValueRef function)
 	arguments[0] = sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
 				      (accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0) |
 					      (begins_threads(function) ? ATOMSAN_FN_START : 0) |
-					      (passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0),
+					      (passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0) |
+					      (given(function) ? ATOMSAN_FN_GIVEN : 0),
 				      asm_blocks);
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
