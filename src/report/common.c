@@ -134,34 +134,47 @@ const char *report_path(const struct report_options *options, const char *path)
 	return path;
 }
 
+/* Behind "--", the program and its arguments. The store has the words of a run as one line, which is quoted
+ * already. */
+static void put_command(FILE *out, const struct finding_list *list, const struct finding *finding)
+{
+	const char *line = finding->command;
+
+	if (!line && !list->argument_count && list->run_count)
+		line = list->runs[0].arguments;
+	if (line && *line) {
+		fprintf(out, " -- %s", line);
+	} else if (list->argument_count) {
+		fputs(" --", out);
+		for (uint32_t i = 0; i < list->argument_count; i++) {
+			putc(' ', out);
+			text_shell(out, list->arguments[i]);
+		}
+	} else if (list->program) {
+		fputs(" -- ", out);
+		text_shell(out, list->program);
+	}
+}
+
 char *report_replay(const struct finding_list *list, const struct finding *finding)
 {
+	bool race = finding->kind == FINDING_RACE && finding->runs;
 	char *command = NULL;
 	size_t size;
 
-	if (!finding->schedule)
+	/* No schedule makes two accesses happen at the same time; pauses where the store has findings do. */
+	if (!finding->schedule && !race)
 		return NULL;
 	FILE *out = open_memstream(&command, &size);
 
 	BUG_ON(!out);
-	fputs("atomsan replay ", out);
-	text_shell(out, finding->schedule);
-	if (list->argument_count || list->program)
-		fputs(" --", out);
-	/* The store has the words of a run as one line, which is quoted already. */
-	if (!list->argument_count && list->run_count && list->runs[0].arguments && *list->runs[0].arguments) {
-		fprintf(out, " %s", list->runs[0].arguments);
-		fclose(out);
-		return command;
+	if (finding->schedule) {
+		fputs("atomsan replay ", out);
+		text_shell(out, finding->schedule);
+	} else {
+		fputs("atomsan race --noise=findings:300", out);
 	}
-	for (uint32_t i = 0; i < list->argument_count; i++) {
-		putc(' ', out);
-		text_shell(out, list->arguments[i]);
-	}
-	if (!list->argument_count && list->program) {
-		putc(' ', out);
-		text_shell(out, list->program);
-	}
+	put_command(out, list, finding);
 	fclose(out);
 	return command;
 }
