@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/exploring.h"
+#include "analysis/deadlock.h"
 #include "trace/describe.h"
 
 #include <inttypes.h>
@@ -195,37 +196,41 @@ static struct finding_place place_of_text(struct finding_list *list, const char 
 	return place;
 }
 
-static void add_waits(struct finding_list *list, struct finding *finding, const struct sched_report *report)
+static bool is_lock(uint32_t waits)
 {
-	for (uint32_t i = 0; i < report->threads && i < SCHED_THREADS; i++) {
-		const struct sched_report_thread *t = &report->thread[i];
-		struct finding_access *access;
+	return waits == SCHED_WAIT_MUTEX || waits == SCHED_WAIT_RWLOCK || waits == SCHED_WAIT_SPIN;
+}
 
-		if (t->ended || !t->waits)
-			continue;
-		access = finding_add_access(list, finding);
-		access->unit = FINDING_NO_UNIT;
-		access->op = 'L';
-		access->thread = finding_textf(list, "%.63s", t->name);
-		access->place = place_of_text(list, t->where);
-		access->variable = finding_text(list, run_waits_text(t->waits));
-		access->note = "waits for ever";
-		finding_add_variable(list, finding, access->variable);
-	}
+/* Who waits for the end of one that waits is not what is wrong. */
+static uint32_t find_waits(struct finding_list *list, const struct sched_report *report,
+			   struct deadlock_wait *waits)
+{
+	uint32_t count = 0;
+
+	for (int joins = 0; joins < 2 && !count; joins++)
+		for (uint32_t i = 0; i < report->threads && i < SCHED_THREADS; i++) {
+			const struct sched_report_thread *t = &report->thread[i];
+
+			if (t->ended || !t->waits || (!joins && t->waits == SCHED_WAIT_JOIN))
+				continue;
+			waits[count++] = (struct deadlock_wait){.thread = t->name,
+								.place = place_of_text(list, t->where),
+								.what = run_waits_text(t->waits),
+								.lock = is_lock(t->waits) ? t->object : 0};
+		}
+	return count;
 }
 
 static struct finding *add_own(struct finding_list *list, const struct trace *trace, struct turns *turns,
-			       const struct explore_failure *failure, const struct sched_report *report)
+			       const struct explore_failure *failure)
 {
 	struct finding *finding = finding_add(list);
 	bool *chosen = mem_zalloc(turns->count + 1, sizeof *chosen);
 
-	finding->kind = failure->verdict == RUN_DEADLOCK ? FINDING_DEADLOCK : FINDING_ATOMICITY;
-	finding->pattern = failure->verdict == RUN_DEADLOCK ? "deadlock" : "schedule";
+	finding->kind = FINDING_ATOMICITY;
+	finding->pattern = "schedule";
 	finding->verb = "explore";
-	if (failure->verdict == RUN_DEADLOCK) {
-		add_waits(list, finding, report);
-	} else if (trace) {
+	if (trace) {
 		uint32_t meetings = mark_meetings(turns, chosen);
 
 		for (uint32_t i = 0; i < turns->count; i++)
@@ -236,10 +241,66 @@ static struct finding *add_own(struct finding_list *list, const struct trace *tr
 							 finding->accesses[1].op, finding->accesses[2].op);
 	}
 	free(chosen);
-	finding->title = finding_textf(list, "%s in a run with %u context switches",
-				       run_verdict_text(failure->verdict), failure->schedule->step_count);
+	finding->title = finding_textf(list, "%s in a run with %u context switches: %s",
+				       run_verdict_text(failure->verdict), failure->schedule->step_count,
+				       failure->text);
 	finding_identify(finding);
 	return finding;
+}
+
+/* "one waits for right, two for left" */
+static const char *deadlock_title(struct finding_list *list, const struct finding *finding)
+{
+	const char *title = "deadlock:", *waits = " waits";
+
+	for (uint32_t i = 0; i < finding->access_count; i++) {
+		const struct finding_access *a = &finding->accesses[i];
+
+		if (a->op != 'B')
+			continue;
+		title = finding_textf(list, "%s %s%s for %s,", title,
+				      a->place.function ? a->place.function : a->thread, waits, a->variable);
+		waits = "";
+	}
+	return finding_textf(list, "%.*s", (int)strlen(title) - 1, title);
+}
+
+/* The run that ended in a deadlock, without one of its findings: they are not what stopped it. */
+static int add_deadlock(struct finding_list *list, struct trace *trace, struct checking *checking,
+			const struct sched_report *report, struct err *err)
+{
+	struct deadlock_wait *waits = mem_zalloc(SCHED_THREADS, sizeof *waits);
+	uint32_t count = find_waits(list, report, waits);
+	struct finding_list *others = finding_list_new("explore");
+	struct finding *finding = finding_add(list);
+	struct serial_options options;
+	struct serial *serial = NULL;
+	int failed = trace ? checking_prepare(checking, trace, &options, err) : 0;
+
+	finding->kind = FINDING_DEADLOCK;
+	finding->pattern = "deadlock";
+	finding->verb = "explore";
+	if (trace && !failed) {
+		struct trace_cursor *cursor = trace_cursor_open(trace);
+		struct trace_event event;
+
+		serial = serial_new(trace, &options, others);
+		while (trace_next(cursor, &event) > 0)
+			serial_event(serial, &event);
+		trace_cursor_close(cursor);
+	}
+	deadlock_tell(serial ? trace : NULL, serial ? serial_model(serial) : NULL,
+		      serial ? serial_locking(serial) : NULL, waits, count, list, finding);
+	finding->title = deadlock_title(list, finding);
+	finding_identify(finding);
+	if (serial) {
+		serial_finish(serial);
+		serial_free(serial);
+		checking_release(checking);
+	}
+	finding_list_free(others);
+	free(waits);
+	return failed;
 }
 
 /* The events of the failing run, to the checker and for turns. */
@@ -279,8 +340,6 @@ static int keep_schedule(struct finding_list *list, struct finding *finding,
 	finding->confidence = again ? 1 : 0.5;
 	finding->seen = failure->seen;
 	finding->schedule = path;
-	finding->title =
-		finding_textf(list, "%s: %s", finding->title ? finding->title : "failure", failure->text);
 	return schedule_write(failure->schedule, path, err);
 }
 
@@ -345,11 +404,16 @@ int exploring_add(struct finding_list *list, const struct exploring *x, const st
 	if (!run)
 		return -1;
 	trace = trace_open(run_trace(run), NULL);
-	if (trace && failure->verdict != RUN_DEADLOCK)
+	if (failure->verdict == RUN_DEADLOCK)
+		failed = add_deadlock(list, trace, x->checking, result.report, err);
+	else if (trace)
 		failed = look_at_trace(list, trace, x->checking, &turns, err);
 	keep_predicted(list, before, predicted_id(x, failure));
+	for (uint32_t i = before; i < list->finding_count && failure->verdict != RUN_DEADLOCK; i++)
+		list->findings[i].title =
+			finding_textf(list, "%s: %s", list->findings[i].title, failure->text);
 	if (!failed && list->finding_count == before)
-		add_own(list, trace, &turns, failure, result.report);
+		add_own(list, trace, &turns, failure);
 	trial = (struct finding_trial){.strategy = "kept",
 				       .verdict = "failed",
 				       .seed = failure->seed,

@@ -85,7 +85,8 @@ struct finding_unit {
 /* An access, at its place in the interleaving. */
 struct finding_access {
 	uint32_t unit; /* index of its unit, or FINDING_NO_UNIT */
-	char op;       /* 'R', 'W', 'U': read and write in one; 'L', 'A': lock taken, released */
+	char op; /* 'R', 'W', 'U': read and write in one; 'L', 'A': lock taken, released; 'B': waited for for
+		    ever */
 	const char *thread;
 	const char *
 		variable; /* "account.balance", "counter", "block of make_buffer"; the lock's name for L, A */

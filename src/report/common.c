@@ -114,9 +114,16 @@ const char *report_op_text(char op)
 		return "locks";
 	case 'A':
 		return "unlocks";
+	case 'B':
+		return "waits for";
 	default:
 		return "reads";
 	}
+}
+
+bool report_op_is_lock(char op)
+{
+	return op == 'L' || op == 'A' || op == 'B';
 }
 
 const char *report_path(const struct report_options *options, const char *path)

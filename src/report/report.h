@@ -42,8 +42,10 @@ void report_lanes_release(struct report_lanes *lanes);
  * FINDING_NO_ACCESS. */
 uint32_t report_stale_at(const struct finding *finding, uint32_t step);
 
-/* "reads", "writes", "updates", "locks", "unlocks". */
+/* "reads", "writes", "updates", "locks", "unlocks", "waits for". */
 const char *report_op_text(char op);
+/* Is it about a lock, and no access? */
+bool report_op_is_lock(char op);
 /* The path without the prefix that is to be left out; "" for NULL. */
 const char *report_path(const struct report_options *options, const char *path);
 /* What to type to see the finding again, quoted for a shell, or NULL; the caller frees it. */

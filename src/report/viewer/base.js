@@ -10,7 +10,7 @@ const STATES = ["reproduced", "observed", "predicted", "suspected", "healed"];
 const KINDS = { "atomicity": "Atomicity violation", "race": "Data race", "high-level-race": "High-level race",
 	"stale-value": "Stale value", "deadlock": "Deadlock" };
 const REVIEWS = ["new", "confirmed", "false-alarm", "intended", "fixed"];
-const OPS = { R: "reads", W: "writes", U: "updates", L: "locks", A: "unlocks" };
+const OPS = { R: "reads", W: "writes", U: "updates", L: "locks", A: "unlocks", B: "waits for" };
 
 function fill(element, attributes, children) {
 	for (const [name, value] of Object.entries(attributes || {})) {
@@ -43,6 +43,22 @@ const badge = word => el("span", { class: "badge " + word }, word);
 function cut(text, length) {
 	const letters = Array.from(text);
 	return letters.length > length ? letters.slice(0, length - 1).join("") + "…" : text;
+}
+
+/* Text for a place in a drawing that is as wide as so many letters, as several lines; of a longer one the end is cut. */
+function wrap(text, length, most) {
+	const lines = [""];
+	for (const word of text.split(" ").flatMap(word => Array.from(word).length <= length ? [word]
+		: Array.from(word).join("").match(new RegExp(`[^]{1,${Math.max(1, length)}}`, "gu")) ?? [word])) {
+		const last = lines[lines.length - 1];
+		if (!last)
+			lines[lines.length - 1] = word;
+		else if (Array.from(last).length + 1 + Array.from(word).length <= length)
+			lines[lines.length - 1] = `${last} ${word}`;
+		else
+			lines.push(word);
+	}
+	return lines.length > most ? [...lines.slice(0, most - 1), cut(lines.slice(most - 1).join(" "), length)] : lines;
 }
 
 // The step that makes what this step read stale while its unit goes on, or -1.

@@ -30,10 +30,10 @@ function lineOf(file, number) {
 	return null;
 }
 
-// The lines of a unit: from where it begins to the last thing that is known to happen in it.
+// The lines of a unit: from where it begins to the end of its block, or to the last thing that is known to happen in it.
 function unitLines(finding, u) {
 	const unit = finding.units[u];
-	let last = unit.line;
+	let last = Math.max(unit.line, unit.end ?? 0);
 	for (const access of finding.accesses)
 		if (access.unit === u)
 			for (const place of [access, ...access.stack])
