@@ -167,7 +167,12 @@ static int read_options(int argc, char **argv, struct options *o)
 	};
 
 	*o = (struct options){0};
-	return cli_options(&verb_run, argc, argv, table);
+	int first = cli_options(&verb_run, argc, argv, table);
+	struct err err;
+
+	/* What is wrong with it is said when options are checked, which a checker's were. */
+	cost_read(&o->follow.cost, &err);
+	return first;
 }
 
 /* The words for the checkers: one a line, or, set by hand, separated by blanks. */

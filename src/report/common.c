@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "report/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,33 @@ const char *report_path(const struct report_options *options, const char *path)
 		}
 	}
 	return path;
+}
+
+static bool told_before(const struct finding *finding, uint32_t access)
+{
+	for (uint32_t i = 0; i < access; i++)
+		if (finding->accesses[i].place.file &&
+		    !strcmp(finding->accesses[i].place.file, finding->accesses[access].place.file))
+			return true;
+	return false;
+}
+
+const char *report_changed(struct source_files *files, const struct finding *finding, uint32_t *from)
+{
+	struct tm parts = {0};
+
+	if (!finding->last_seen || !strptime(finding->last_seen, "%Y-%m-%dT%H:%M:%SZ", &parts))
+		return NULL;
+	time_t seen = timegm(&parts);
+
+	while (*from < finding->access_count) {
+		uint32_t i = (*from)++;
+		const char *file = finding->accesses[i].place.file;
+
+		if (file && !told_before(finding, i) && source_written(files, file) > seen)
+			return file;
+	}
+	return NULL;
 }
 
 /* Behind "--", the program and its arguments. The store has the words of a run as one line, which is quoted

@@ -64,6 +64,18 @@ static void want_sources(struct excerpt_list *excerpts, struct source_files *fil
 	}
 }
 
+static json_t *changed_sources(struct source_files *files, const struct finding *finding,
+			       const struct report_options *options)
+{
+	json_t *array = json_array();
+	const char *file;
+	uint32_t from = 0;
+
+	while ((file = report_changed(files, finding, &from)))
+		json_array_append_new(array, value_text(report_path(options, file)));
+	return array;
+}
+
 /* Every "file" as it shall be shown. */
 static void shorten(json_t *value, const struct report_options *options)
 {
@@ -100,6 +112,7 @@ static json_t *document(const struct finding_list *list, const struct report_opt
 		json_object_set_new(object, "name", value_take(title));
 		json_object_set_new(object, "replay", value_text(replay));
 		free(replay);
+		json_object_set_new(object, "changed", changed_sources(files, finding, options));
 		want_sources(excerpts, files, finding, object);
 	}
 	json_object_set_new(root, "suppressed", json_integer((json_int_t)options->suppressed));

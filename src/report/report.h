@@ -50,6 +50,10 @@ bool report_op_is_lock(char op);
 const char *report_path(const struct report_options *options, const char *path);
 /* What to type to see the finding again, quoted for a shell, or NULL; the caller frees it. */
 char *report_replay(const struct finding_list *list, const struct finding *finding);
+/* A source that was written after the finding was last seen, so that its lines may be others by now; NULL:
+ * there is none, or it is not known. Begins with access `*from`, and leaves there where to go on. */
+struct source_files;
+const char *report_changed(struct source_files *files, const struct finding *finding, uint32_t *from);
 /* "2 findings (1 observed, 1 suspected) in ./bank"; the caller frees it. */
 char *report_sum(const struct finding_list *list, const struct report_options *options);
 

@@ -93,7 +93,8 @@ function drawSources(finding, select) {
 			body.append(row);
 		}
 		if (before !== null)
-			blocks.push(el("section", { class: "source" }, el("header", {}, el("code", {}, file)),
+			blocks.push(el("section", { class: "source" }, el("header", {}, el("code", {}, file),
+				finding.changed.includes(file) && el("span", { class: "changed" }, "has changed since; its lines may be others")),
 				el("div", { class: "code", tabindex: 0, role: "region", "aria-label": file }, body)));
 	}
 	return { blocks, marks };

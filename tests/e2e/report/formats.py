@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
 sys.dont_write_bytecode = True  # what is imported lies among the sources
 import trace_event
 
@@ -90,8 +92,10 @@ def check_sarif(what):
     return text
 
 
-for what in ("bank", "all", "hostile"):
-    check_sarif(what)
+validator = jsonschema.Draft7Validator(json.loads(pathlib.Path(__file__).with_name("sarif.schema.json").read_text()))
+for what in ("bank", "all", "hostile", "3"):
+    problems = [f"{what}.sarif: {e.json_path}: {e.message[:200]}" for e in validator.iter_errors(json.loads(check_sarif(what)))]
+    check(not problems, "\n".join(problems))
 check(len(gzip.compress(check_sarif("5000"), 6)) < 10_000_000, "GitHub takes 10 MB")
 
 # Each annotation is one line that begins as it should, and no more than ten of a level.
