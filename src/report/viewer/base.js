@@ -45,20 +45,33 @@ function cut(text, length) {
 	return letters.length > length ? letters.slice(0, length - 1).join("") + "…" : text;
 }
 
-/* Text for a place in a drawing that is as wide as so many letters, as several lines; of a longer one the end is cut. */
-function wrap(text, length, most) {
+// Text as several lines, of which each fits; what is left over in the last one is cut.
+function wrap(text, fits, most) {
 	const lines = [""];
-	for (const word of text.split(" ").flatMap(word => Array.from(word).length <= length ? [word]
-		: Array.from(word).join("").match(new RegExp(`[^]{1,${Math.max(1, length)}}`, "gu")) ?? [word])) {
-		const last = lines[lines.length - 1];
-		if (!last)
-			lines[lines.length - 1] = word;
-		else if (Array.from(last).length + 1 + Array.from(word).length <= length)
-			lines[lines.length - 1] = `${last} ${word}`;
+	const add = (part, separator) => {
+		const longer = lines[lines.length - 1] + separator + part;
+		const room = !lines[lines.length - 1] || fits(longer);
+		if (room)
+			lines[lines.length - 1] = lines[lines.length - 1] ? longer : part;
 		else
-			lines.push(word);
+			lines.push(part);
+	};
+	for (const word of text.split(/\s/)) {
+		if (fits(word)) {
+			add(word, " ");
+			continue;
+		}
+		lines.push("");
+		for (const letter of word)
+			add(letter, "");
 	}
-	return lines.length > most ? [...lines.slice(0, most - 1), cut(lines.slice(most - 1).join(" "), length)] : lines;
+	const shown = lines.filter(Boolean);
+	if (shown.length <= most)
+		return shown;
+	let last = Array.from(shown[most - 1]);
+	while (last.length && !fits(last.join("") + "…"))
+		last = last.slice(0, -1);
+	return [...shown.slice(0, most - 1), last.join("") + "…"];
 }
 
 // The step that makes what this step read stale while its unit goes on, or -1.

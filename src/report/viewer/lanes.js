@@ -3,8 +3,16 @@
 // locks, arrows are the conflicts, and a dashed line is a value that has gone stale. Words stand beside each step;
 // where there is no room for that, lanes are narrow and all words stand to the right of them.
 const TOP = 40, LEFT = 40, DOT = 44, RAIL = 50, NARROWEST = 280, WIDEST = 460, LINE = 16;
-// How wide a letter is about, by style.
-const LETTERS = { what: 7.3, at: 7, says: 6.2, stale: 6.8, "lock-step": 6.1, "lock-name": 6.4 };
+// The fonts of the style sheet, to know how wide a text will be.
+const FONTS = { what: "600 13px system-ui, sans-serif", at: "11.5px MONO", says: "11.5px system-ui, sans-serif",
+	stale: "600 11.5px system-ui, sans-serif", "lock-step": "11.5px system-ui, sans-serif", "lock-name": "10.5px MONO",
+	"lane-name": "650 13px system-ui, sans-serif", "lane-name narrow": "650 11px system-ui, sans-serif" };
+const measure = document.createElement("canvas").getContext("2d");
+
+function widthOf(style, text) {
+	measure.font = FONTS[style].replace("MONO", getComputedStyle(document.documentElement).getPropertyValue("--mono"));
+	return measure.measureText(text).width;
+}
 
 const isLock = access => "LAB".includes(access.op);
 const isThin = access => isLock(access) && !access.note;
@@ -70,7 +78,7 @@ function layOut(finding) {
 	const wide = narrow ? RAIL : Math.min(WIDEST, Math.floor((room - 30) / Math.max(1, lanes.names.length)));
 	const x = lane => LEFT + lane * wide + (narrow ? 28 : DOT);
 	const words = lane => (narrow ? x(lanes.names.length - 1) : x(lane)) + 24;
-	const space = narrow ? Math.max(150, room + LEFT - words(0) - 8) : wide - 50;
+	const space = narrow ? Math.max(150, room + LEFT - words(0) - 8) : wide - 62;
 	const spans = lockSpans(finding, lanes), held = new Map();
 	for (const span of spans)
 		if (!isThin(finding.accesses[span.from]))
@@ -79,7 +87,7 @@ function layOut(finding) {
 		const said = stepLines(finding, step, narrow ? lanes.names[lanes.of[step]] : null);
 		if (held.has(step))
 			said.push(["lock-name", "holds " + held.get(step).join(", ")]);
-		return said.flatMap(([style, text]) => wrap(text, Math.floor(space / LETTERS[style]), 4).map(part => [style, part, text]));
+		return said.flatMap(([style, text]) => wrap(text, part => widthOf(style, part) <= space, 4).map(part => [style, part, text]));
 	});
 	const thin = finding.accesses.map(isThin);
 	const heights = lines.map((text, i) => thin[i] ? 32 + LINE * (text.length - 1) : Math.max(58, 26 + LINE * text.length));
@@ -90,8 +98,7 @@ function layOut(finding) {
 		bottom += tall;
 	});
 	const width = narrow ? words(0) + space + 4 : LEFT + lanes.names.length * wide + 10;
-	return { lanes, x, y, words, lines, thin, heights, spans, width, height: bottom + 10, narrow,
-		letters: Math.floor((narrow ? RAIL : wide - 50) / 7.4) };
+	return { lanes, x, y, words, lines, thin, heights, spans, width, height: bottom + 10, narrow, wide };
 }
 
 function drawSwimLanes(finding, select) {
@@ -102,9 +109,10 @@ function drawSwimLanes(finding, select) {
 	root.append(svg("defs", {}, svg("marker", { id: "head", viewBox: "0 0 10 10", refX: 8, refY: 5, markerWidth: 9,
 		markerHeight: 9, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" },
 		svg("path", { class: "edge-head", d: "M0 0 10 5 0 10z" }))));
+	const style = at.narrow ? "lane-name narrow" : "lane-name";
 	lanes.names.forEach((name, lane) => {
-		root.append(svg("text", { class: at.narrow ? "lane-name narrow" : "lane-name", x: x(lane) - (at.narrow ? 16 : 12), y: 24 },
-			cut(name, at.letters), svg("title", {}, name)),
+		root.append(svg("text", { class: style, x: x(lane) - (at.narrow ? 16 : 12), y: 24 },
+			wrap(name, part => widthOf(style, part) <= at.wide - (at.narrow ? 6 : 40), 1)[0] ?? "", svg("title", {}, name)),
 			svg("line", { class: "lane-line", x1: x(lane), x2: x(lane), y1: TOP - 6, y2: height - 6 }));
 	});
 	drawBands(root, finding, at);
