@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/exploring.h"
-#include "analysis/deadlock.h"
 #include "trace/describe.h"
 
 #include <inttypes.h>
@@ -182,45 +181,6 @@ static void add_moment(struct finding_list *list, struct finding *finding, const
 
 /* ---- findings ---- */
 
-/* "FUNCTION FILE:LINE", as the runtime says where a thread waits. */
-static struct finding_place place_of_text(struct finding_list *list, const char *text)
-{
-	struct finding_place place = {0};
-	const char *space = strchr(text, ' '), *colon = strrchr(text, ':');
-
-	if (!space || !colon || colon < space)
-		return place;
-	place.function = finding_textf(list, "%.*s", (int)(space - text), text);
-	place.file = finding_textf(list, "%.*s", (int)(colon - space - 1), space + 1);
-	place.line = (uint32_t)strtoul(colon + 1, NULL, 10);
-	return place;
-}
-
-static bool is_lock(uint32_t waits)
-{
-	return waits == SCHED_WAIT_MUTEX || waits == SCHED_WAIT_RWLOCK || waits == SCHED_WAIT_SPIN;
-}
-
-/* Who waits for the end of one that waits is not what is wrong. */
-static uint32_t find_waits(struct finding_list *list, const struct sched_report *report,
-			   struct deadlock_wait *waits)
-{
-	uint32_t count = 0;
-
-	for (int joins = 0; joins < 2 && !count; joins++)
-		for (uint32_t i = 0; i < report->threads && i < SCHED_THREADS; i++) {
-			const struct sched_report_thread *t = &report->thread[i];
-
-			if (t->ended || !t->waits || (!joins && t->waits == SCHED_WAIT_JOIN))
-				continue;
-			waits[count++] = (struct deadlock_wait){.thread = t->name,
-								.place = place_of_text(list, t->where),
-								.what = run_waits_text(t->waits),
-								.lock = is_lock(t->waits) ? t->object : 0};
-		}
-	return count;
-}
-
 static struct finding *add_own(struct finding_list *list, const struct trace *trace, struct turns *turns,
 			       const struct explore_failure *failure)
 {
@@ -246,61 +206,6 @@ static struct finding *add_own(struct finding_list *list, const struct trace *tr
 				       failure->text);
 	finding_identify(finding);
 	return finding;
-}
-
-/* "one waits for right, two for left" */
-static const char *deadlock_title(struct finding_list *list, const struct finding *finding)
-{
-	const char *title = "deadlock:", *waits = " waits";
-
-	for (uint32_t i = 0; i < finding->access_count; i++) {
-		const struct finding_access *a = &finding->accesses[i];
-
-		if (a->op != 'B')
-			continue;
-		title = finding_textf(list, "%s %s%s for %s,", title,
-				      a->place.function ? a->place.function : a->thread, waits, a->variable);
-		waits = "";
-	}
-	return finding_textf(list, "%.*s", (int)strlen(title) - 1, title);
-}
-
-/* The run that ended in a deadlock, without one of its findings: they are not what stopped it. */
-static int add_deadlock(struct finding_list *list, struct trace *trace, struct checking *checking,
-			const struct sched_report *report, struct err *err)
-{
-	struct deadlock_wait *waits = mem_zalloc(SCHED_THREADS, sizeof *waits);
-	uint32_t count = find_waits(list, report, waits);
-	struct finding_list *others = finding_list_new("explore");
-	struct finding *finding = finding_add(list);
-	struct serial_options options;
-	struct serial *serial = NULL;
-	int failed = trace ? checking_prepare(checking, trace, &options, err) : 0;
-
-	finding->kind = FINDING_DEADLOCK;
-	finding->pattern = "deadlock";
-	finding->verb = "explore";
-	if (trace && !failed) {
-		struct trace_cursor *cursor = trace_cursor_open(trace);
-		struct trace_event event;
-
-		serial = serial_new(trace, &options, others);
-		while (trace_next(cursor, &event) > 0)
-			serial_event(serial, &event);
-		trace_cursor_close(cursor);
-	}
-	deadlock_tell(serial ? trace : NULL, serial ? serial_model(serial) : NULL,
-		      serial ? serial_locking(serial) : NULL, waits, count, list, finding);
-	finding->title = deadlock_title(list, finding);
-	finding_identify(finding);
-	if (serial) {
-		serial_finish(serial);
-		serial_free(serial);
-		checking_release(checking);
-	}
-	finding_list_free(others);
-	free(waits);
-	return failed;
 }
 
 /* The events of the failing run, to the checker and for turns. */
@@ -405,7 +310,7 @@ int exploring_add(struct finding_list *list, const struct exploring *x, const st
 		return -1;
 	trace = trace_open(run_trace(run), NULL);
 	if (failure->verdict == RUN_DEADLOCK)
-		failed = add_deadlock(list, trace, x->checking, result.report, err);
+		failed = exploring_deadlock(list, trace, x->checking, result.report, err);
 	else if (trace)
 		failed = look_at_trace(list, trace, x->checking, &turns, err);
 	keep_predicted(list, before, predicted_id(x, failure));

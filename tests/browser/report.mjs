@@ -226,7 +226,7 @@ await visit("race", {}, async page => {
 // Who waits is linked with who has the lock, and is not shown as if he had it.
 await visit("deadlock", {}, async page => {
 	await page.locator(".row").click();
-	assert.match(await page.locator("h1").textContent(), /^deadlock: /);
+	assert.match(await page.locator("h1").textContent(), /^deadlock in both: T\d waits for [ab], T\d for [ab]$/);
 	const waits = await page.locator(".step", { hasText: "waits for" }).count();
 	assert.ok(waits >= 2, `${waits} wait`);
 	assert.equal(await page.locator(".lanes .edge").count(), waits);
