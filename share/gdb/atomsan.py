@@ -16,7 +16,7 @@ import subprocess
 
 import gdb
 
-OPS = {"R": "reads", "W": "writes", "U": "updates", "L": "locks", "A": "unlocks"}
+OPS = {"R": "reads", "W": "writes", "U": "updates", "L": "locks", "A": "unlocks", "B": "waits for"}
 chosen_store = None
 
 

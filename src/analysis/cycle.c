@@ -426,14 +426,21 @@ void cycle_tell(const struct trace *trace, const struct model *model, const stru
 		struct values *values, const struct check_cycle *cycle, struct finding_list *list,
 		struct finding *finding)
 {
+	/* The cycle as it begins with the unit that the finding is about, which is where people look first.
+	 */
+	struct check_edge *edges = mem_zalloc(cycle->length + 1ull, sizeof(*edges));
+	struct check_cycle begun = {.edges = edges, .length = cycle->length, .again = cycle->again};
 	struct teller t = {.trace = trace,
 			   .model = model,
 			   .locking = locking,
-			   .cycle = cycle,
+			   .cycle = &begun,
 			   .list = list,
 			   .finding = finding};
 
-	for (uint32_t i = 0; i < cycle->length; i++)
+	for (uint32_t i = 0, first = broken_unit(cycle); i < cycle->length; i++)
+		edges[i] = cycle->edges[(first + i) % cycle->length];
+
+	for (uint32_t i = 0; i < begun.length; i++)
 		tell_unit(&t, i);
 	tell_accesses(&t);
 	tell_edges(&t);
@@ -444,4 +451,5 @@ void cycle_tell(const struct trace *trace, const struct model *model, const stru
 		values_want(values, &finding->accesses[t.told[i]], t.accesses[i].time);
 	free(t.accesses);
 	free(t.told);
+	free(edges);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "analysis/named.h"
 
+#include "analysis/around.h"
 #include "predict/load.h"
 
 #include <stdio.h>
@@ -215,6 +216,38 @@ static void tell_access(const struct named *n, const struct prediction *p, uint3
 	}
 }
 
+static void tell_lock_step(const struct named *n, const struct prediction *p, const struct around_step *step,
+			   struct finding *f)
+{
+	struct finding_access *told = finding_add_access(n->list, f);
+
+	told->unit = unit_of(p, n->predict->history, step->access);
+	told->op = step->taken ? 'L' : 'A';
+	told->variable = step->lock;
+	told->thread = f->units[told->unit].thread;
+	told->place = site_place(n, n->predict->history->events[step->event].site);
+}
+
+/* The accesses in the order of the interleaving, and the locks around them. Fills in where each access is
+ * told. */
+static void tell_steps(const struct named *n, const struct prediction *p, struct finding *f, uint32_t *told)
+{
+	struct around around = {0};
+	uint32_t step = 0;
+
+	around_find(&around, n, p);
+	for (uint32_t i = 0; i < p->access_count; i++) {
+		for (; step < around.count && around.steps[step].access == i && around.steps[step].taken;
+		     step++)
+			tell_lock_step(n, p, &around.steps[step], f);
+		told[i] = f->access_count;
+		tell_access(n, p, i, f);
+		for (; step < around.count && around.steps[step].access == i; step++)
+			tell_lock_step(n, p, &around.steps[step], f);
+	}
+	around_release(&around);
+}
+
 /* Two accesses of different units to one variable, one of them a write. */
 static bool conflict(const struct named *n, const struct prediction *p, uint32_t a, uint32_t b)
 {
@@ -243,11 +276,12 @@ static double confidence_of(uint32_t rule)
 	}
 }
 
-static void tell_summary(const struct named *n, const struct prediction *p, struct finding *f)
+static void tell_summary(const struct named *n, const struct prediction *p, const uint32_t *told,
+			 struct finding *f)
 {
 	const struct named_access *a = named_access(n, p->accesses[0], p->variables[0]);
 	const struct finding_unit *unit = &f->units[0];
-	const struct finding_place *first = &f->accesses[0].place, *last = NULL;
+	const struct finding_place *first = &f->accesses[told[0]].place, *last = NULL;
 	char pattern[64];
 
 	f->kind = FINDING_ATOMICITY;
@@ -259,9 +293,9 @@ static void tell_summary(const struct named *n, const struct prediction *p, stru
 				 a && is_loop(n, a->unit_function) ? "an iteration of the loop in " : "",
 				 unit->place.function ? unit->place.function : "a unit of work",
 				 unit->set ? unit->set : "its data");
-	for (uint32_t i = 1; i < f->access_count; i++)
-		if (!f->accesses[i].unit)
-			last = &f->accesses[i].place;
+	for (uint32_t i = 1; i < p->access_count; i++)
+		if (!f->accesses[told[i]].unit)
+			last = &f->accesses[told[i]].place;
 	if (p->inside)
 		f->advice = finding_textf(
 			n->list,
@@ -279,21 +313,21 @@ static void tell_summary(const struct named *n, const struct prediction *p, stru
 void named_tell(const struct named *n, const struct prediction *p, struct finding *f)
 {
 	const struct history *h = n->predict->history;
+	uint32_t told[PREDICT_MAX_ACCESSES];
 
 	for (uint32_t i = 0; i < p->access_count; i++)
 		if (unit_of(p, h, i) == f->unit_count)
 			tell_unit(n, p, i, f);
-	for (uint32_t i = 0; i < p->access_count; i++)
-		tell_access(n, p, i, f);
+	tell_steps(n, p, f, told);
 	for (uint32_t i = 0; i < p->access_count; i++)
 		for (uint32_t k = i + 1; k < p->access_count; k++)
 			if (conflict(n, p, i, k))
 				finding_add_edge(n->list, f,
-						 (struct finding_edge){.from = f->accesses[i].unit,
-								       .to = f->accesses[k].unit,
-								       .source = i,
-								       .target = k});
-	tell_summary(n, p, f);
+						 (struct finding_edge){.from = f->accesses[told[i]].unit,
+								       .to = f->accesses[told[k]].unit,
+								       .source = told[i],
+								       .target = told[k]});
+	tell_summary(n, p, told, f);
 	finding_identify(f);
 }
 

@@ -325,6 +325,16 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 	return serial;
 }
 
+const struct model *serial_model(const struct serial *serial)
+{
+	return serial->model;
+}
+
+const struct locking *serial_locking(const struct serial *serial)
+{
+	return &serial->locking;
+}
+
 void serial_event(struct serial *serial, const struct trace_event *event)
 {
 	/* It will be the model's next. */

@@ -10,6 +10,7 @@
 #ifndef ATOMSAN_ANALYSIS_SERIAL_H
 #define ATOMSAN_ANALYSIS_SERIAL_H
 
+#include "analysis/locking.h"
 #include "check/engine.h"
 #include "finding/finding.h"
 #include "model/model.h"
@@ -37,6 +38,10 @@ void serial_events(struct serial *serial, const struct trace_event *events, size
 /* Ends what is open, and adds counts and blind spots to the list. */
 void serial_finish(struct serial *serial);
 void serial_free(struct serial *serial);
+
+/* What it knows of the run so far, before it is finished. */
+const struct model *serial_model(const struct serial *serial);
+const struct locking *serial_locking(const struct serial *serial);
 
 /* What the list says of the run itself: program, arguments, seed, build-id. */
 void serial_describe_run(const struct trace *trace, struct finding_list *list);

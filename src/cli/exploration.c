@@ -74,6 +74,8 @@ int exploration_options(struct exploration *x, struct err *err)
 	uint64_t jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN), depth = 0;
 	struct timespec t;
 
+	if (cost_read(&x->cost, err) < 0)
+		return -1;
 	if (jobs < 1)
 		jobs = 1;
 	clock_gettime(CLOCK_REALTIME, &t);

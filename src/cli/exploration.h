@@ -6,6 +6,7 @@
 #include "analysis/foretell.h"
 #include "base/map.h"
 #include "cli/checking.h"
+#include "cli/cost.h"
 #include "cli/publish.h"
 #include "cli/target.h"
 #include "predict/explore.h"
@@ -15,6 +16,8 @@ struct exploration {
 	struct target target;
 	struct publish publish;
 	struct checking checking;
+	struct cost cost;
+	double cpu_seconds; /* of the runs */
 	const char *budget, *jobs, *strategies, *seed, *depth, *folder, *given, *events;
 	int stop_at_first, keep_long, no_predict;
 	struct explore_setup setup;

@@ -201,6 +201,8 @@ static void count(struct finding_list *list, const struct exploration *x, const 
 	finding_add_count(list, "predicted-from-runs", (double)x->predicted_from);
 	finding_add_count(list, "events", (double)e->events);
 	finding_add_count(list, "switches", (double)e->switches);
+	/* Those that made schedules shorter, and the first one, which was looked at, ran as well. */
+	cost_count(&x->cost, list, x->cpu_seconds, 0, e->runs + e->extra + 1);
 	for (uint32_t i = 0; i < e->tally_count; i++) {
 		const struct explore_tally *t = &e->tallies[i];
 
@@ -301,7 +303,9 @@ static int explore_all(struct exploration *x)
 	x->setup.context = x;
 	x->setup.queue = &x->queue;
 	x->setup.recorded = recorded;
+	x->cpu_seconds = -cost_children();
 	e = exploration_given(x, &err) < 0 || look_first(x, &err) < 0 ? NULL : explore(&x->setup, &err);
+	x->cpu_seconds += cost_children();
 	if (x->terminal)
 		fputs("\r\033[K", stderr);
 	if (!e)
@@ -336,6 +340,7 @@ static int run(int argc, char **argv)
 					     {"--stop-at-first", NULL, &x.stop_at_first},
 					     {"--no-minimise", NULL, &x.keep_long},
 					     {"--no-predict", NULL, &x.no_predict},
+					     COST_OPTION(x.cost),
 					     NOISE_OPTIONS(noise),
 					     TARGET_OPTIONS(x.target),
 					     CHECKING_OPTIONS(x.checking),
@@ -374,7 +379,7 @@ const struct verb verb_explore = {
 		"  --stop-at-first        stop at the first failure\n"
 		"  --no-minimise          do not look for the fewest context switches that fail\n"
 		"  -o, --output FOLDER    where schedules go; .atomsan/schedules beside the "
-		"program\n" NOISE_HELP TARGET_HELP CHECKING_HELP PUBLISH_HELP "\n"
+		"program\n" COST_HELP NOISE_HELP TARGET_HELP CHECKING_HELP PUBLISH_HELP "\n"
 		"Exit status: 66 if a run failed, 0 if none did.\n",
 	.run = run,
 };

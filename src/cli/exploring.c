@@ -181,51 +181,16 @@ static void add_moment(struct finding_list *list, struct finding *finding, const
 
 /* ---- findings ---- */
 
-/* "FUNCTION FILE:LINE", as the runtime says where a thread waits. */
-static struct finding_place place_of_text(struct finding_list *list, const char *text)
-{
-	struct finding_place place = {0};
-	const char *space = strchr(text, ' '), *colon = strrchr(text, ':');
-
-	if (!space || !colon || colon < space)
-		return place;
-	place.function = finding_textf(list, "%.*s", (int)(space - text), text);
-	place.file = finding_textf(list, "%.*s", (int)(colon - space - 1), space + 1);
-	place.line = (uint32_t)strtoul(colon + 1, NULL, 10);
-	return place;
-}
-
-static void add_waits(struct finding_list *list, struct finding *finding, const struct sched_report *report)
-{
-	for (uint32_t i = 0; i < report->threads && i < SCHED_THREADS; i++) {
-		const struct sched_report_thread *t = &report->thread[i];
-		struct finding_access *access;
-
-		if (t->ended || !t->waits)
-			continue;
-		access = finding_add_access(list, finding);
-		access->unit = FINDING_NO_UNIT;
-		access->op = 'L';
-		access->thread = finding_textf(list, "%.63s", t->name);
-		access->place = place_of_text(list, t->where);
-		access->variable = finding_text(list, run_waits_text(t->waits));
-		access->note = "waits for ever";
-		finding_add_variable(list, finding, access->variable);
-	}
-}
-
 static struct finding *add_own(struct finding_list *list, const struct trace *trace, struct turns *turns,
-			       const struct explore_failure *failure, const struct sched_report *report)
+			       const struct explore_failure *failure)
 {
 	struct finding *finding = finding_add(list);
 	bool *chosen = mem_zalloc(turns->count + 1, sizeof *chosen);
 
-	finding->kind = failure->verdict == RUN_DEADLOCK ? FINDING_DEADLOCK : FINDING_ATOMICITY;
-	finding->pattern = failure->verdict == RUN_DEADLOCK ? "deadlock" : "schedule";
+	finding->kind = FINDING_ATOMICITY;
+	finding->pattern = "schedule";
 	finding->verb = "explore";
-	if (failure->verdict == RUN_DEADLOCK) {
-		add_waits(list, finding, report);
-	} else if (trace) {
+	if (trace) {
 		uint32_t meetings = mark_meetings(turns, chosen);
 
 		for (uint32_t i = 0; i < turns->count; i++)
@@ -236,8 +201,9 @@ static struct finding *add_own(struct finding_list *list, const struct trace *tr
 							 finding->accesses[1].op, finding->accesses[2].op);
 	}
 	free(chosen);
-	finding->title = finding_textf(list, "%s in a run with %u context switches",
-				       run_verdict_text(failure->verdict), failure->schedule->step_count);
+	finding->title = finding_textf(list, "%s in a run with %u context switches: %s",
+				       run_verdict_text(failure->verdict), failure->schedule->step_count,
+				       failure->text);
 	finding_identify(finding);
 	return finding;
 }
@@ -279,8 +245,6 @@ static int keep_schedule(struct finding_list *list, struct finding *finding,
 	finding->confidence = again ? 1 : 0.5;
 	finding->seen = failure->seen;
 	finding->schedule = path;
-	finding->title =
-		finding_textf(list, "%s: %s", finding->title ? finding->title : "failure", failure->text);
 	return schedule_write(failure->schedule, path, err);
 }
 
@@ -345,11 +309,16 @@ int exploring_add(struct finding_list *list, const struct exploring *x, const st
 	if (!run)
 		return -1;
 	trace = trace_open(run_trace(run), NULL);
-	if (trace && failure->verdict != RUN_DEADLOCK)
+	if (failure->verdict == RUN_DEADLOCK)
+		failed = exploring_deadlock(list, trace, x->checking, result.report, err);
+	else if (trace)
 		failed = look_at_trace(list, trace, x->checking, &turns, err);
 	keep_predicted(list, before, predicted_id(x, failure));
+	for (uint32_t i = before; i < list->finding_count && failure->verdict != RUN_DEADLOCK; i++)
+		list->findings[i].title =
+			finding_textf(list, "%s: %s", list->findings[i].title, failure->text);
 	if (!failed && list->finding_count == before)
-		add_own(list, trace, &turns, failure, result.report);
+		add_own(list, trace, &turns, failure);
 	trial = (struct finding_trial){.strategy = "kept",
 				       .verdict = "failed",
 				       .seed = failure->seed,

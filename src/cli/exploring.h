@@ -30,4 +30,9 @@ struct exploring {
 int exploring_add(struct finding_list *list, const struct exploring *exploring,
 		  const struct explore_failure *failure, struct err *err);
 
+/* A run that ended in a deadlock: adds that, and nothing of what else the run did, which is not what stopped
+ * it. The trace may be NULL. -1 with err set. */
+int exploring_deadlock(struct finding_list *list, struct trace *trace, struct checking *checking,
+		       const struct sched_report *report, struct err *err);
+
 #endif

@@ -181,19 +181,12 @@ static double seconds_of(pid_t process)
 }
 
 /* What it cost. The program waits for our verdict, so it has used up what it will. */
-static void count_seconds(struct finding_list *list, pid_t process, double plain)
+static void count_seconds(struct finding_list *list, pid_t process, const struct cost *cost)
 {
-	double program = seconds_of(process), own;
-	struct rusage usage;
+	double program = seconds_of(process);
 
-	if (program < 0 || getrusage(RUSAGE_SELF, &usage))
-		return;
-	own = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-	      (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
-	finding_add_count(list, "program CPU seconds", program);
-	finding_add_count(list, "checker CPU seconds", own);
-	if (plain > 0)
-		finding_add_count(list, "overhead", (program + own) / plain);
+	if (program >= 0)
+		cost_count(cost, list, program, cost_own(), 1);
 }
 
 static void say_what_was_done(struct trace_live *live, const struct finding_list *list)
@@ -241,7 +234,7 @@ int follow(const struct verb *verb, struct follow_options *options)
 	close(LIVE_FD_MEMORY);
 	list = finding_list_new("run");
 	status = check(&watch, options, list);
-	count_seconds(list, process, options->plain_seconds);
+	count_seconds(list, process, &options->cost);
 	if (rtoption_number("verbosity"))
 		say_what_was_done(watch.live, list);
 	if (result && options->publish.json) {

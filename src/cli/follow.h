@@ -4,6 +4,7 @@
 #define ATOMSAN_CLI_FOLLOW_H
 
 #include "cli/checking.h"
+#include "cli/cost.h"
 #include "cli/publish.h"
 
 #include <stdint.h>
@@ -15,7 +16,7 @@
 struct follow_options {
 	struct checking checking;
 	struct publish publish;
-	double plain_seconds; /* CPU time of the program without atomsan; 0: not known */
+	struct cost cost;
 };
 /* Reads along until the program ends. The exit status. */
 int follow(const struct verb *verb, struct follow_options *options);

@@ -147,7 +147,7 @@ static uint64_t times_waited(const void *user, const struct finding *finding)
 }
 
 void healing_keep(const struct healing *h, uint64_t (*times)(const void *user, const struct finding *finding),
-		  const void *user)
+		  void (*tell)(const void *user, struct finding_list *list), const void *user)
 {
 	struct store_query query = STORE_QUERY_ALL;
 	char *db = healing_db(h);
@@ -172,9 +172,15 @@ void healing_keep(const struct healing *h, uint64_t (*times)(const void *user, c
 		list->findings[kept++] = *finding;
 	}
 	if (kept) {
+		/* A run of its own: what others tried, counted and did not see is in the store already. */
+		list->trial_count = list->count_count = list->blind_spot_count = 0;
 		list->finding_count = kept;
 		list->verb = "heal";
 		list->program = h->target.path;
+		for (char **argument = h->target.argv; *argument; argument++)
+			finding_add_argument(list, *argument);
+		if (tell)
+			tell(user, list);
 		finding_add_count(list, "healed", kept);
 		if (store_add(store, list, &err) < 0)
 			cli_fail(&verb_heal, &err);
@@ -215,7 +221,7 @@ static int run_program(struct healing *h, char **argv)
 		print_json(h, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 	else if (!h->quiet)
 		print_text(h);
-	healing_keep(h, times_waited, h);
+	healing_keep(h, times_waited, NULL, h);
 	if (failed)
 		return failed;
 	if (!WIFSIGNALED(status))

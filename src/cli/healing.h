@@ -38,8 +38,10 @@ int healing_verify(struct healing *healing);
 
 /* ATOMSAN_OPTIONS for a program that is to be healed; the caller frees it. */
 char *healing_options(const struct healing *healing);
-/* The store is told that findings are healed, those for which `times` is not 0. */
+/* The store is told that findings are healed, those for which `times` is not 0; `tell` (or NULL) adds what
+ * was tried to the list of them. */
 void healing_keep(const struct healing *healing,
-		  uint64_t (*times)(const void *user, const struct finding *finding), const void *user);
+		  uint64_t (*times)(const void *user, const struct finding *finding),
+		  void (*tell)(const void *user, struct finding_list *list), const void *user);
 
 #endif

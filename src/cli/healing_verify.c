@@ -193,6 +193,31 @@ static uint64_t times_averted(const void *user, const struct finding *finding)
 	return times;
 }
 
+static void tell_tally(struct finding_list *list, const struct verified *v, const struct tally *tally,
+		       const char *strategy)
+{
+	const char *verdict = tally->failed                      ? "failed"
+			      : tally->infeasible == tally->runs ? "not feasible"
+								 : "passed";
+
+	finding_add_trial(list, &(struct finding_trial){.schedule = v->path,
+							.strategy = strategy,
+							.verdict = verdict,
+							.finding = v->id,
+							.runs = tally->runs,
+							.failures = tally->failed});
+}
+
+static void tell_trials(const void *user, struct finding_list *list)
+{
+	const struct verdicts *verdicts = user;
+
+	for (uint32_t i = 0; i < verdicts->count; i++) {
+		tell_tally(list, &verdicts->list[i], &verdicts->list[i].without, "kept, not healed");
+		tell_tally(list, &verdicts->list[i], &verdicts->list[i].with, "kept, healed");
+	}
+}
+
 int healing_verify(struct healing *healing)
 {
 	uint64_t times = healing->times ? strtoull(healing->times, NULL, 10) : 1;
@@ -215,7 +240,7 @@ int healing_verify(struct healing *healing)
 	}
 	if (status == CLI_OK) {
 		print(healing, list, count);
-		healing_keep(healing, times_averted, &(struct verdicts){list, count});
+		healing_keep(healing, times_averted, tell_trials, &(struct verdicts){list, count});
 		status = failed ? CLI_FINDINGS : CLI_OK;
 	}
 	for (uint32_t i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan race`: run a program and watch accesses while they are under way. */
 #include "cli/cli.h"
+#include "cli/cost.h"
 #include "cli/noise.h"
 #include "cli/publish.h"
 #include "cli/target.h"
@@ -20,6 +21,7 @@
 struct job {
 	struct noise noise;
 	struct publish publish;
+	struct cost cost;
 	const char *runs, *timeout, *repository, *sections;
 	char **argv;
 	char *text; /* of the noise, for the runtime */
@@ -51,6 +53,8 @@ static bool read_number(const char *text, uint32_t most, uint32_t *number)
 static int read_job(struct job *job, struct err *err)
 {
 	job->run_count = 1;
+	if (cost_read(&job->cost, err) < 0)
+		return -1;
 	if (job->runs && (!read_number(job->runs, 1000000, &job->run_count) || !job->run_count))
 		return err_set(err, "--runs=%s is no number from 1 to 1000000", job->runs);
 	if (job->timeout && !read_number(job->timeout, 1000000, &job->timeout_seconds))
@@ -169,6 +173,7 @@ static void add_counts(const struct job *job, uint32_t runs)
 	finding_add_count(list, "races", (double)job->races);
 	finding_add_count(list, "races-per-run", runs ? (double)job->races / runs : 0);
 	finding_add_count(list, "variables-per-run", runs ? (double)job->variables / runs : 0);
+	cost_count(&job->cost, list, cost_children(), 0, runs);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		finding_add_count(list, names[i][0], watched_count(&job->watched, names[i][1]));
 }
@@ -236,6 +241,7 @@ static int run(int argc, char **argv)
 		{"--timeout", &job.timeout, NULL},
 		{"--repository", &job.repository, NULL},
 		{"--sections", &job.sections, NULL},
+		COST_OPTION(job.cost),
 		PUBLISH_OPTIONS(job.publish),
 		{NULL, NULL, NULL},
 	};
@@ -262,7 +268,7 @@ const struct verb verb_race = {
 		"  --repository=FILE         atomic sections to watch, too, see "
 		"atomsan-atomicity(5)\n"
 		"  --sections=WHICH          all of them, those that are sure (the default), or "
-		"none\n" NOISE_HELP NOISE_SEED_HELP PUBLISH_HELP "\n"
+		"none\n" COST_HELP NOISE_HELP NOISE_SEED_HELP PUBLISH_HELP "\n"
 		"Exit status: 66 if there were races, 0 if none was seen.\n",
 	.run = run,
 };

@@ -145,7 +145,7 @@ static int judge(const char *folder, int status, const char *program)
 struct options {
 	struct follow_options follow;
 	struct noise noise;
-	const char *keep, *buffer, *plain;
+	const char *keep, *buffer;
 	int halt, verbose, following;
 };
 
@@ -160,7 +160,7 @@ static int read_options(int argc, char **argv, struct options *o)
 		{"--halt-on-error", NULL, &o->halt},
 		{"--verbose", NULL, &o->verbose},
 		{"--follow", NULL, &o->following},
-		{"--plain-seconds", &o->plain, NULL},
+		COST_OPTION(o->follow.cost),
 		NOISE_OPTIONS(o->noise),
 		NOISE_SEED_OPTION(o->noise),
 		{NULL, NULL, NULL},
@@ -168,8 +168,10 @@ static int read_options(int argc, char **argv, struct options *o)
 
 	*o = (struct options){0};
 	int first = cli_options(&verb_run, argc, argv, table);
+	struct err err;
 
-	o->follow.plain_seconds = o->plain ? strtod(o->plain, NULL) : 0;
+	/* What is wrong with it is said when options are checked, which a checker's were. */
+	cost_read(&o->follow.cost, &err);
 	return first;
 }
 
@@ -212,12 +214,12 @@ static int be_checker(void)
 	return status;
 }
 
-static int check_options(const struct options *o)
+static int check_options(struct options *o)
 {
-	if (o->plain &&
-	    (!(o->follow.plain_seconds > 0) || strspn(o->plain, "0123456789.") != strlen(o->plain)))
-		return cli_failf(&verb_run, "--plain-seconds takes the CPU seconds of a plain run, not '%s'",
-				 o->plain);
+	struct err err;
+
+	if (cost_read(&o->follow.cost, &err) < 0)
+		return cli_fail(&verb_run, &err);
 	if (o->buffer && (!*o->buffer || strspn(o->buffer, "0123456789") != strlen(o->buffer)))
 		return cli_failf(&verb_run, "--buffer takes megabytes, not '%s'", o->buffer);
 	if (o->keep && strchr(o->keep, ':'))
@@ -290,9 +292,7 @@ const struct verb verb_run = {
 	"  --halt-on-error          end the program at the first violation\n"
 	"  --keep-trace=FILE        also leave the whole trace\n"
 	"  --buffer=MB              how far the program may be ahead of its checker (default 64)\n"
-	"  --plain-seconds=S        CPU time of the program built without atomsan: the overhead of\n"
-	"                           this run is counted\n"
-	"  --verbose                say what is done\n" NOISE_HELP NOISE_SEED_HELP "\n"
+	"  --verbose                say what is done\n" COST_HELP NOISE_HELP NOISE_SEED_HELP "\n"
 	"Violations are printed to standard error as they are found. The exit status is 66 if\n"
 	"there were any, else the program's own.\n",
 	.run = run,

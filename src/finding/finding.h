@@ -85,7 +85,8 @@ struct finding_unit {
 /* An access, at its place in the interleaving. */
 struct finding_access {
 	uint32_t unit; /* index of its unit, or FINDING_NO_UNIT */
-	char op;       /* 'R', 'W', 'U': read and write in one; 'L', 'A': lock taken, released */
+	char op; /* 'R', 'W', 'U': read and write in one; 'L', 'A': lock taken, released; 'B': waited for for
+		    ever */
 	const char *thread;
 	const char *
 		variable; /* "account.balance", "counter", "block of make_buffer"; the lock's name for L, A */
@@ -138,6 +139,7 @@ struct finding {
 	const char *reason;
 	uint64_t runs; /* in how many runs it was found */
 	const char *first_seen, *last_seen;
+	const char *command; /* the words of the run that its schedule is for, quoted for a shell */
 	struct finding_event *history;
 	uint32_t history_count;
 };

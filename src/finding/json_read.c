@@ -133,8 +133,8 @@ static void read_access(struct reader *r, struct finding *finding, const json_t 
 	const json_t *locks = get_array(r, object, "locks"), *stack = get_array(r, object, "stack");
 
 	access->unit = get_index(r, object, "unit", finding->unit_count, FINDING_NO_UNIT);
-	if (!op || strlen(op) != 1 || !strchr("RWULA", *op))
-		wrong(r, "op", "one of R, W, U, L, A");
+	if (!op || strlen(op) != 1 || !strchr("RWULAB", *op))
+		wrong(r, "op", "one of R, W, U, L, A, B");
 	else
 		access->op = *op;
 	access->thread = get_text(r, object, "thread");

@@ -27,8 +27,16 @@ enum {
 	RUNS,
 	SEEN,
 	FIRST,
-	LAST
+	LAST,
+	COMMAND
 };
+
+/* The words of the run that a finding's schedule was tried in, or else of the last one that found it. */
+#define COMMAND_OF                                                                                       \
+	"ifnull((SELECT r.arguments FROM schedules s JOIN runs r ON r.id = s.run WHERE s.finding = f.id" \
+	" AND s.path = f.schedule ORDER BY s.id DESC LIMIT 1), (SELECT r.arguments FROM occurrences o"   \
+	" JOIN runs r ON r.id = o.run WHERE o.finding = f.id AND r.arguments <> '' ORDER BY o.run DESC"  \
+	" LIMIT 1))"
 
 static char *query_text(const struct store_query *query)
 {
@@ -42,13 +50,13 @@ static char *query_text(const struct store_query *query)
 	return mem_textf(
 		"SELECT f.id, f.kind, f.state, f.review, f.reason, f.confidence, f.title, f.function,"
 		" f.file, f.line, f.schedule, %s, count(o.run), total(o.seen) AS seen, min(r.time),"
-		" max(r.time) AS last FROM findings f JOIN occurrences o ON o.finding = f.id"
+		" max(r.time) AS last, %s FROM findings f JOIN occurrences o ON o.finding = f.id"
 		" JOIN runs r ON r.id = o.run WHERE (?1 IS NULL OR substr(f.id, 1, length(?1)) = ?1)"
 		" AND (?2 < 0 OR f.kind = ?2) AND (?3 < 0 OR f.state = ?3)"
 		" AND (?4 = -1 OR f.review = ?4 OR (?4 = -2 AND f.review IN (0, 1)))"
 		" AND (?5 IS NULL OR f.title GLOB ?5 OR f.function GLOB ?5 OR f.file GLOB ?5)"
 		" GROUP BY f.id ORDER BY %s LIMIT ?6",
-		query->brief ? "NULL" : "f.document", order);
+		query->brief ? "NULL" : "f.document", query->brief ? "NULL" : COMMAND_OF, order);
 }
 
 /* A number of the database that stands for a word; what is out of range can only be damage. */
@@ -98,6 +106,7 @@ static int load_finding(struct store *store, struct finding_list *list, sqlite3_
 	if (!finding)
 		return -1;
 	snprintf(finding->id, sizeof finding->id, "%s", id);
+	finding->history_count = 0; /* has a table of its own */
 	finding->kind = (enum finding_kind)kind;
 	finding->state = (enum finding_state)state;
 	finding->review = (enum finding_review)review;
@@ -112,6 +121,7 @@ static int load_finding(struct store *store, struct finding_list *list, sqlite3_
 	finding->seen = (uint64_t)sqlite3_column_int64(row, SEEN);
 	finding->first_seen = store_column(list, row, FIRST);
 	finding->last_seen = store_column(list, row, LAST);
+	finding->command = store_column(list, row, COMMAND);
 	if (!brief)
 		return 0;
 	struct finding_unit *unit = finding_add_unit(list, finding);

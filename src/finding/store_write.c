@@ -98,9 +98,13 @@ static int happened(struct adding *a, const char *id, const char *what, const ch
 	return store_step(a->store, a->happened, a->err);
 }
 
+/* What became of it has tables of its own, from which it is told anew. */
 static char *document_of(const struct finding *finding)
 {
-	json_t *object = finding_to_json(finding);
+	struct finding alone = *finding;
+
+	alone.history_count = 0;
+	json_t *object = finding_to_json(&alone);
 	char *document = json_dumps(object, JSON_COMPACT);
 
 	json_decref(object);
@@ -134,15 +138,18 @@ static int add_again(struct adding *a, struct finding *f, const char *title, con
 	int64_t state = sqlite3_column_int64(a->find, 0), review = sqlite3_column_int64(a->find, 1);
 	double confidence = sqlite3_column_double(a->find, 2);
 	bool later = f->state > state, came_back = review == FINDING_FIXED;
-	/* Of two interleavings the one of the later state is kept, then the more certain, then the newer. */
-	bool better = later || (f->state == state && f->confidence >= confidence);
+	/* Of two interleavings the one of the later state is kept, then the more certain, then the newer.
+	 * What comes back after it was fixed begins a new life: how far the old one had come says nothing of
+	 * it. */
+	bool better = later || came_back || (f->state == state && f->confidence >= confidence);
 	struct finding_place place = place_of(f);
 
 	sqlite3_reset(a->find);
 	if (state < 0 || state >= FINDING_STATE_COUNT)
 		return err_set(a->err, "%s is damaged: %s has no state", a->store->path, f->id);
-	if (later && happened(a, f->id, "state", finding_state_text((enum finding_state)state),
-			      finding_state_text(f->state), a->list->verb))
+	if ((later || (came_back && f->state != state)) &&
+	    happened(a, f->id, "state", finding_state_text((enum finding_state)state),
+		     finding_state_text(f->state), a->list->verb))
 		return -1;
 	if (came_back && happened(a, f->id, "review", finding_review_text(FINDING_FIXED),
 				  finding_review_text(FINDING_NEW), "it was found again"))
@@ -153,7 +160,7 @@ static int add_again(struct adding *a, struct finding *f, const char *title, con
 		if (store_step(a->store, a->better, a->err))
 			return -1;
 	}
-	store_bind(a->update, "iiss", later ? (int64_t)f->state : state,
+	store_bind(a->update, "iiss", later || came_back ? (int64_t)f->state : state,
 		   came_back ? (int64_t)FINDING_NEW : review, f->schedule, f->id);
 	return store_step(a->store, a->update, a->err);
 }

@@ -155,9 +155,10 @@ int suppress_what_of(const char *text)
 }
 
 /* A name as a pattern for itself alone: what would be special is put into brackets. What cannot stand on a
- * line becomes a question mark. */
+ * line becomes a question mark, and the sign that a store has for bytes that are no UTF-8 a star. */
 static char *pattern_for(const char *name)
 {
+	static const char unknown[] = "\xef\xbf\xbd";
 	char *pattern = mem_alloc(3 * strlen(name) + 1), *to = pattern;
 
 	for (; *name; name++) {
@@ -165,6 +166,9 @@ static char *pattern_for(const char *name)
 			*to++ = '[';
 			*to++ = *name;
 			*to++ = ']';
+		} else if (!strncmp(name, unknown, 3)) {
+			*to++ = '*';
+			name += 2;
 		} else {
 			*to++ = (unsigned char)*name < ' ' || *name == '#' ? '?' : *name;
 		}

@@ -2,6 +2,9 @@
 // What LLVM's C API has no function for; the plugin and src/lower share it.
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DebugProgramInstruction.h"
+#include "llvm/Support/Signals.h"
+
+#include <cstdlib>
 
 extern "C" {
 unsigned shim_subprogram_flags(LLVMMetadataRef subprogram)
@@ -17,5 +20,12 @@ LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n)
 LLVMValueRef shim_address(LLVMDbgRecordRef assign)
 {
 	return llvm::wrap(llvm::cast<llvm::DbgVariableRecord>(llvm::unwrap(assign))->getAddress());
+}
+
+// Files that are being written are known to LLVM alone, which removes them when a signal ends it.
+[[noreturn]] void shim_leave(void)
+{
+	llvm::sys::RunInterruptHandlers();
+	exit(1);
 }
 }

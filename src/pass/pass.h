@@ -31,6 +31,8 @@ void pass_late(LLVMModuleRef module);
 unsigned shim_subprogram_flags(LLVMMetadataRef subprogram);
 LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n);
 LLVMValueRef shim_address(LLVMDbgRecordRef assign); /* of the variable */
+/* Ends the compiler, after a sentence was printed; what it has begun to write is removed. */
+__attribute__((noreturn)) void shim_leave(void);
 
 /* ---- debuginfo.c: what the C API does not name is reached by operand number, all in there ---- */
 

@@ -75,7 +75,7 @@ static void spec_line(const char *path, int number, char *line)
 			"member "
 			"TYPE.MEMBER'\n",
 			path, number);
-		exit(1);
+		shim_leave();
 	}
 	/* So is a variable of one file. */
 	if (kind != 'v' || !strchr(glob, ':'))
@@ -97,7 +97,7 @@ static void read_specs(void)
 		file = fopen(path, "r");
 		if (!file) {
 			fprintf(stderr, "atomsan: cannot read the spec file %s\n", path);
-			exit(1);
+			shim_leave();
 		}
 		while (fgets(line, sizeof line, file))
 			spec_line(path, ++number, line);

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "report/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,9 +115,16 @@ const char *report_op_text(char op)
 		return "locks";
 	case 'A':
 		return "unlocks";
+	case 'B':
+		return "waits for";
 	default:
 		return "reads";
 	}
+}
+
+bool report_op_is_lock(char op)
+{
+	return op == 'L' || op == 'A' || op == 'B';
 }
 
 const char *report_path(const struct report_options *options, const char *path)
@@ -134,34 +142,74 @@ const char *report_path(const struct report_options *options, const char *path)
 	return path;
 }
 
+static bool told_before(const struct finding *finding, uint32_t access)
+{
+	for (uint32_t i = 0; i < access; i++)
+		if (finding->accesses[i].place.file &&
+		    !strcmp(finding->accesses[i].place.file, finding->accesses[access].place.file))
+			return true;
+	return false;
+}
+
+const char *report_changed(struct source_files *files, const struct finding *finding, uint32_t *from)
+{
+	struct tm parts = {0};
+
+	if (!finding->last_seen || !strptime(finding->last_seen, "%Y-%m-%dT%H:%M:%SZ", &parts))
+		return NULL;
+	time_t seen = timegm(&parts);
+
+	while (*from < finding->access_count) {
+		uint32_t i = (*from)++;
+		const char *file = finding->accesses[i].place.file;
+
+		if (file && !told_before(finding, i) && source_written(files, file) > seen)
+			return file;
+	}
+	return NULL;
+}
+
+/* Behind "--", the program and its arguments. The store has the words of a run as one line, which is quoted
+ * already. */
+static void put_command(FILE *out, const struct finding_list *list, const struct finding *finding)
+{
+	const char *line = finding->command;
+
+	if (!line && !list->argument_count && list->run_count)
+		line = list->runs[0].arguments;
+	if (line && *line) {
+		fprintf(out, " -- %s", line);
+	} else if (list->argument_count) {
+		fputs(" --", out);
+		for (uint32_t i = 0; i < list->argument_count; i++) {
+			putc(' ', out);
+			text_shell(out, list->arguments[i]);
+		}
+	} else if (list->program) {
+		fputs(" -- ", out);
+		text_shell(out, list->program);
+	}
+}
+
 char *report_replay(const struct finding_list *list, const struct finding *finding)
 {
+	bool race = finding->kind == FINDING_RACE && finding->runs;
 	char *command = NULL;
 	size_t size;
 
-	if (!finding->schedule)
+	/* No schedule makes two accesses happen at the same time; pauses where the store has findings do. */
+	if (!finding->schedule && !race)
 		return NULL;
 	FILE *out = open_memstream(&command, &size);
 
 	BUG_ON(!out);
-	fputs("atomsan replay ", out);
-	text_shell(out, finding->schedule);
-	if (list->argument_count || list->program)
-		fputs(" --", out);
-	/* The store has the words of a run as one line, which is quoted already. */
-	if (!list->argument_count && list->run_count && list->runs[0].arguments && *list->runs[0].arguments) {
-		fprintf(out, " %s", list->runs[0].arguments);
-		fclose(out);
-		return command;
+	if (finding->schedule) {
+		fputs("atomsan replay ", out);
+		text_shell(out, finding->schedule);
+	} else {
+		fputs("atomsan race --noise=findings:300", out);
 	}
-	for (uint32_t i = 0; i < list->argument_count; i++) {
-		putc(' ', out);
-		text_shell(out, list->arguments[i]);
-	}
-	if (!list->argument_count && list->program) {
-		putc(' ', out);
-		text_shell(out, list->program);
-	}
+	put_command(out, list, finding);
 	fclose(out);
 	return command;
 }

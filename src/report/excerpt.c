@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "report/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,9 +109,8 @@ static uint32_t add_file(struct excerpt_list *list, uint32_t first, struct sourc
 	return i;
 }
 
-json_t *excerpt_list_json(struct excerpt_list *list)
+json_t *excerpt_list_json(struct excerpt_list *list, struct source_files *files)
 {
-	struct source_files *files = source_files_new(list->options->source_root);
 	json_t *object = json_object();
 	size_t bytes = 0;
 
@@ -120,6 +118,5 @@ json_t *excerpt_list_json(struct excerpt_list *list)
 		qsort(list->wishes, list->count, sizeof(*list->wishes), compare);
 	for (uint32_t i = 0; i < list->count && bytes < MOST_BYTES;)
 		i = add_file(list, i, files, object, &bytes);
-	source_files_free(files);
 	return object;
 }

@@ -8,6 +8,7 @@
 #define ATOMSAN_REPORT_EXCERPT_H
 
 #include "report/report.h"
+#include "report/source.h"
 
 #include <jansson.h>
 
@@ -20,6 +21,6 @@ void excerpt_list_free(struct excerpt_list *list);
 void excerpt_want(struct excerpt_list *list, const char *file, uint32_t from, uint32_t to, uint32_t around);
 
 /* {"bank.c": [[12, ["line 12", "line 13", ...]], ...]}, with paths as they are shown. */
-json_t *excerpt_list_json(struct excerpt_list *list);
+json_t *excerpt_list_json(struct excerpt_list *list, struct source_files *files);
 
 #endif

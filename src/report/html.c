@@ -2,6 +2,7 @@
 #include "report/html.h"
 
 #include "finding/json.h"
+#include "report/block.h"
 #include "report/excerpt.h"
 #include "report/value.h"
 #include "report/viewer.h"
@@ -17,10 +18,13 @@ static bool same(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
-static uint32_t last_line_of_unit(const struct finding *finding, uint32_t number)
+static uint32_t last_line_of_unit(struct source_files *files, const struct finding *finding, uint32_t number)
 {
 	const struct finding_place *unit = &finding->units[number].place;
-	uint32_t last = unit->line;
+	uint32_t last = unit->file && unit->line ? block_end(files, unit->file, unit->line) : 0;
+
+	if (last < unit->line)
+		last = unit->line;
 
 	for (uint32_t i = 0; i < finding->access_count; i++) {
 		const struct finding_access *access = &finding->accesses[i];
@@ -37,12 +41,17 @@ static uint32_t last_line_of_unit(const struct finding *finding, uint32_t number
 	return last - unit->line > LONGEST_UNIT ? unit->line + LONGEST_UNIT : last;
 }
 
-static void want_sources(struct excerpt_list *excerpts, const struct finding *finding)
+/* Units are told where they end. */
+static void want_sources(struct excerpt_list *excerpts, struct source_files *files,
+			 const struct finding *finding, json_t *object)
 {
 	for (uint32_t i = 0; i < finding->unit_count; i++) {
 		const struct finding_place *place = &finding->units[i].place;
+		uint32_t last = last_line_of_unit(files, finding, i);
 
-		excerpt_want(excerpts, place->file, place->line, last_line_of_unit(finding, i), AROUND_STEP);
+		json_object_set_new(json_array_get(json_object_get(object, "units"), i), "end",
+				    json_integer(last));
+		excerpt_want(excerpts, place->file, place->line, last, AROUND_STEP);
 	}
 	for (uint32_t i = 0; i < finding->access_count; i++) {
 		const struct finding_access *access = &finding->accesses[i];
@@ -53,6 +62,18 @@ static void want_sources(struct excerpt_list *excerpts, const struct finding *fi
 			excerpt_want(excerpts, access->stack[f].file, access->stack[f].line,
 				     access->stack[f].line, AROUND_FRAME);
 	}
+}
+
+static json_t *changed_sources(struct source_files *files, const struct finding *finding,
+			       const struct report_options *options)
+{
+	json_t *array = json_array();
+	const char *file;
+	uint32_t from = 0;
+
+	while ((file = report_changed(files, finding, &from)))
+		json_array_append_new(array, value_text(report_path(options, file)));
+	return array;
 }
 
 /* Every "file" as it shall be shown. */
@@ -79,6 +100,7 @@ static json_t *document(const struct finding_list *list, const struct report_opt
 {
 	json_t *root = finding_list_to_json(list), *findings = json_object_get(root, "findings");
 	struct excerpt_list *excerpts = excerpt_list_new(options);
+	struct source_files *files = source_files_new(options->source_root);
 
 	if (options->strip_path_prefix)
 		shorten(findings, options);
@@ -90,11 +112,13 @@ static json_t *document(const struct finding_list *list, const struct report_opt
 		json_object_set_new(object, "name", value_take(title));
 		json_object_set_new(object, "replay", value_text(replay));
 		free(replay);
-		want_sources(excerpts, finding);
+		json_object_set_new(object, "changed", changed_sources(files, finding, options));
+		want_sources(excerpts, files, finding, object);
 	}
 	json_object_set_new(root, "suppressed", json_integer((json_int_t)options->suppressed));
-	json_object_set_new(root, "sources", excerpt_list_json(excerpts));
+	json_object_set_new(root, "sources", excerpt_list_json(excerpts, files));
 	excerpt_list_free(excerpts);
+	source_files_free(files);
 	return root;
 }
 

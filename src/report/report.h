@@ -42,12 +42,18 @@ void report_lanes_release(struct report_lanes *lanes);
  * FINDING_NO_ACCESS. */
 uint32_t report_stale_at(const struct finding *finding, uint32_t step);
 
-/* "reads", "writes", "updates", "locks", "unlocks". */
+/* "reads", "writes", "updates", "locks", "unlocks", "waits for". */
 const char *report_op_text(char op);
+/* Is it about a lock, and no access? */
+bool report_op_is_lock(char op);
 /* The path without the prefix that is to be left out; "" for NULL. */
 const char *report_path(const struct report_options *options, const char *path);
 /* What to type to see the finding again, quoted for a shell, or NULL; the caller frees it. */
 char *report_replay(const struct finding_list *list, const struct finding *finding);
+/* A source that was written after the finding was last seen, so that its lines may be others by now; NULL:
+ * there is none, or it is not known. Begins with access `*from`, and leaves there where to go on. */
+struct source_files;
+const char *report_changed(struct source_files *files, const struct finding *finding, uint32_t *from);
 /* "2 findings (1 observed, 1 suspected) in ./bank"; the caller frees it. */
 char *report_sum(const struct finding_list *list, const struct report_options *options);
 

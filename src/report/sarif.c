@@ -128,6 +128,8 @@ static json_t *step(const struct sarif *s, const struct finding *finding, uint32
 	if (access->op == 'L' || access->op == 'A')
 		json_object_set_new(at, "kinds",
 				    json_pack("[ss]", access->op == 'L' ? "acquire" : "release", "lock"));
+	else if (report_op_is_lock(access->op))
+		json_object_set_new(at, "kinds", json_pack("[s]", "lock"));
 	else
 		json_object_set_new(at, "kinds", json_pack("[s]", "memory"));
 	if (with_stack && access->depth) {

@@ -18,6 +18,7 @@ struct source_file {
 	char *data;
 	const char **lines;
 	uint32_t count;
+	time_t written;
 };
 
 struct source_files {
@@ -46,7 +47,7 @@ void source_files_free(struct source_files *files)
 }
 
 /* The whole file with a NUL behind it, or NULL. A path that is a pipe must not make us wait. */
-static char *read_file(const char *path, size_t *size)
+static char *read_file(const char *path, size_t *size, time_t *written)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	struct stat status;
@@ -63,6 +64,7 @@ static char *read_file(const char *path, size_t *size)
 		       (got = read(fd, data + *size, (size_t)status.st_size - *size)) > 0)
 			*size += (size_t)got;
 		data[*size] = 0;
+		*written = status.st_mtime;
 	}
 	close(fd);
 	return data;
@@ -83,10 +85,10 @@ static bool is_source(const char *path)
 	return false;
 }
 
-static char *read_under(const char *folder, int length, const char *path, size_t *size)
+static char *read_under(const char *folder, int length, const char *path, size_t *size, time_t *written)
 {
 	char *longer = mem_textf("%.*s/%s", length, folder, path);
-	char *data = read_file(longer, size);
+	char *data = read_file(longer, size, written);
 
 	free(longer);
 	return data;
@@ -99,24 +101,24 @@ static char *read_under(const char *folder, int length, const char *path, size_t
  * relative path is tried here, in the given root, and in every folder above;
  * and all of this again without the "../" in front.
  */
-static char *look_for(const char *root, const char *path, size_t *size)
+static char *look_for(const char *root, const char *path, size_t *size, time_t *written)
 {
-	char *data = read_file(path, size);
+	char *data = read_file(path, size, written);
 	char *here = NULL;
 
 	if (data || *path == '/')
 		return data;
 	if (root)
-		data = read_under(root, (int)strlen(root), path, size);
+		data = read_under(root, (int)strlen(root), path, size, written);
 	if (!data)
 		here = getcwd(NULL, 0);
 	for (char *end = here ? strrchr(here, '/') : NULL; end && !data; end = strrchr(here, '/')) {
-		data = read_under(here, (int)(end - here), path, size);
+		data = read_under(here, (int)(end - here), path, size, written);
 		*end = 0;
 	}
 	free(here);
 	while (!data && !strncmp(path, "../", 3))
-		data = look_for(root, path += 3, size);
+		data = look_for(root, path += 3, size, written);
 	return data;
 }
 
@@ -162,7 +164,7 @@ static struct source_file *find(struct source_files *files, const char *path)
 
 	*file = (struct source_file){.path = mem_text(path)};
 	if (is_source(path))
-		file->data = look_for(files->root, path, &size);
+		file->data = look_for(files->root, path, &size, &file->written);
 	if (file->data)
 		split(file, size);
 	return file;
@@ -175,6 +177,11 @@ const char *source_line(struct source_files *files, const char *path, uint32_t l
 	const struct source_file *file = find(files, path);
 
 	return line <= file->count ? file->lines[line - 1] : NULL;
+}
+
+time_t source_written(struct source_files *files, const char *path)
+{
+	return path ? find(files, path)->written : 0;
 }
 
 uint32_t source_line_count(struct source_files *files, const char *path)

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 struct source_files;
 
@@ -19,6 +20,8 @@ void source_files_free(struct source_files *files);
 
 /* The line (from 1) without its end, or NULL; good as long as the files. */
 const char *source_line(struct source_files *files, const char *path, uint32_t line);
+/* When the file was written, 0 if it cannot be read. */
+time_t source_written(struct source_files *files, const char *path);
 /* How many lines the file has, 0 if it cannot be read. */
 uint32_t source_line_count(struct source_files *files, const char *path);
 

@@ -137,7 +137,7 @@ static void fill(struct cell *cell, const struct text_page *page, const struct f
 {
 	const struct finding_access *access = &finding->accesses[step];
 	uint32_t stale = report_stale_at(finding, step);
-	bool is_lock = access->op == 'L' || access->op == 'A';
+	bool is_lock = report_op_is_lock(access->op);
 
 	add(cell, is_lock ? TEXT_DIM : TEXT_BOLD,
 	    mem_textf("%s%s%s %s%s%s", thread ? thread : "", thread ? ": " : "", report_op_text(access->op),

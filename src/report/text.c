@@ -210,6 +210,20 @@ static void put_life(const struct text_page *page, const struct finding *finding
 	}
 }
 
+static void put_changed(const struct text_page *page, const struct finding *finding)
+{
+	const char *file;
+	uint32_t from = 0;
+
+	while ((file = report_changed(page->sources, finding, &from))) {
+		fputs("\n  ", page->out);
+		text_page_style(page, TEXT_YELLOW);
+		text_put(page->out, report_path(page->options, file));
+		fputs(" has changed since it was last seen; its lines may be others.\n", page->out);
+		text_page_style(page, TEXT_PLAIN);
+	}
+}
+
 static void put_finding(const struct text_page *page, const struct finding_list *list,
 			const struct finding *finding)
 {
@@ -220,6 +234,7 @@ static void put_finding(const struct text_page *page, const struct finding_list 
 	text_steps(page, finding);
 	put_edges(page, finding);
 	put_stacks(page, finding);
+	put_changed(page, finding);
 	put_life(page, finding);
 	if (finding->advice) {
 		fputs("\n  to mend it: ", page->out);

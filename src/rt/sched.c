@@ -190,7 +190,7 @@ static bool somebody_may_come(void)
 	return all_gone;
 }
 
-/* Who is next? NULL: nobody for now. The lock is held. */
+/* Who is next? NULL: nobody, until a thread comes back from the kernel. The lock is held. */
 struct sched_thread *sched_next(struct sched_thread *me)
 {
 	struct sched_thread *next;

@@ -270,7 +270,7 @@ void sched_lock(void);
 void sched_unlock(void);
 struct sched_thread *sched_thread(uint32_t index);
 bool sched_make_room(void); /* for all threads there may be */
-/* Who is to have the token; NULL: nobody for now. The lock is held. */
+/* Who is to have the token; NULL: nobody, until a thread comes back from the kernel. The lock is held. */
 struct sched_thread *sched_next(struct sched_thread *me);
 /* It has the token from here on; NULL: nobody has. The lock is held. */
 void sched_give(struct sched_thread *next);

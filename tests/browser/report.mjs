@@ -156,6 +156,95 @@ await visit("bank", { viewport: { width: 400, height: 800 } }, async page => {
 	assert.ok(await page.locator(".side").isVisible());
 });
 
+// Every finding of every verb, wide and light, narrow and dark: nothing sticks out of the page or of its drawing.
+async function fits(page, what) {
+	const out = await page.evaluate(() => {
+		const wrong = [];
+		if (document.documentElement.scrollWidth > innerWidth)
+			wrong.push(`the page is ${document.documentElement.scrollWidth} wide`);
+		for (const drawing of document.querySelectorAll(".lanes svg, .graph svg")) {
+			const { width, height } = drawing.viewBox.baseVal;
+			for (const text of drawing.querySelectorAll("text")) {
+				const box = text.getBBox();
+				if (box.x < -1 || box.x + box.width > width + 1 || box.y < -1 || box.y + box.height > height + 1)
+					wrong.push(`"${text.firstChild?.textContent}" is at ${box.x} ${box.y}, ${box.width} x ${box.height}, in ${width} x ${height}`);
+			}
+		}
+		// Words of a step never lie over the dot of another lane in the same row.
+		const dots = [...document.querySelectorAll(".step .dot")].map(dot => dot.getBBox());
+		for (const text of document.querySelectorAll(".step text:not(.op):not(.count)")) {
+			const box = text.getBBox();
+			if (dots.some(dot => box.x < dot.x + dot.width && dot.x < box.x + box.width && box.y < dot.y + dot.height && dot.y < box.y + box.height))
+				wrong.push(`"${text.firstChild?.textContent}" lies over a step`);
+		}
+		return wrong;
+	});
+	assert.deepEqual(out, [], what);
+}
+
+for (const name of ["all", "life", "race", "deadlock", "hostile"])
+	for (const [colorScheme, width] of [["light", 1400], ["dark", 420]])
+		await visit(name, { colorScheme, viewport: { width, height: 900 } }, async page => {
+			const count = await page.locator(".row").count();
+			for (let i = 0; i < count; i++) {
+				await page.locator(".row").nth(i).click();
+				await fits(page, `${name}, finding ${i + 1}, ${width} pixels`);
+				await shot(page, `${name}-${i + 1}-${colorScheme}`);
+				if (width < 760)
+					await page.locator(".back").click();
+			}
+			if (width > 760) {
+				await page.keyboard.press("Escape");
+				await fits(page, `${name}, overview`);
+			}
+		});
+
+// One page has the whole life; the unit is in colour from its first line to its last.
+await visit("life", {}, async page => {
+	await page.locator(".row").click();
+	assert.deepEqual(await page.locator(".life .badge").allTextContents(), ["suspected", "predicted", "reproduced", "healed", "fixed"]);
+	const lines = await page.locator(".source tr.in").allTextContents();
+	assert.match(lines[0], /static void deposit\(/);
+	assert.match(lines.at(-1), /}$/);
+	const trials = await page.locator("tr", { hasText: "kept, healed" }).textContent();
+	assert.match(trials, /^0\.000 \/ 1kept, healedpassed$/);
+	assert.match(await page.locator(".command code").textContent(), /^atomsan replay .*F-40f78d747c6f\.schedule -- \.\/bank 1$/);
+	await page.keyboard.press("Escape");
+	assert.match(await page.locator("tr", { hasText: "explore" }).textContent(), /\d\.\d×/);
+});
+
+// The two accesses of a race are linked without an order; of a section with one.
+await visit("race", {}, async page => {
+	await page.locator(".row", { hasText: "at the same time" }).first().click();
+	assert.equal(await page.locator(".lanes .edge.meeting").count(), 1);
+	assert.match(await page.locator(".command code").textContent(), /^atomsan race --noise=findings:300 -- \.\/bank$/);
+	await page.locator(".row", { hasText: "not atomic" }).first().click();
+	assert.equal(await page.locator(".lanes .edge").count(), 2);
+	assert.equal(await page.locator(".lanes .edge.meeting").count(), 0);
+});
+
+// Who waits is linked with who has the lock, and is not shown as if he had it.
+await visit("deadlock", {}, async page => {
+	await page.locator(".row").click();
+	assert.match(await page.locator("h1").textContent(), /^deadlock in both: T\d waits for [ab], T\d for [ab]$/);
+	const waits = await page.locator(".step", { hasText: "waits for" }).count();
+	assert.ok(waits >= 2, `${waits} wait`);
+	assert.equal(await page.locator(".lanes .edge").count(), waits);
+	assert.equal(await page.locator(".lock").count(), await page.locator(".step", { hasText: /^\d+locks / }).count());
+});
+
+// When the window gets narrow the drawing is made anew, at the same step.
+await visit("life", { viewport: { width: 1400, height: 900 } }, async page => {
+	await page.locator(".row").click();
+	await page.keyboard.press("ArrowRight");
+	await selected(page, 1);
+	const before = await page.locator(".lanes svg").getAttribute("width");
+	await page.setViewportSize({ width: 420, height: 900 });
+	await page.waitForFunction(width => Number(document.querySelector(".lanes svg").getAttribute("width")) < width, Number(before));
+	await selected(page, 1);
+	await fits(page, "after it got narrow");
+});
+
 // Names and sources that try to be something else are text.
 await visit("hostile", {}, async page => {
 	await page.locator(".row").click();

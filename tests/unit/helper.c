@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "helper.h"
 
-#include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,20 +9,18 @@
 
 static char folder[64];
 
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+	(void)status;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+/* With what tests made in it, folders included. */
 static void remove_folder(void)
 {
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		char path[400];
-
-		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-		unlink(path);
-	}
-	if (dir)
-		closedir(dir);
-	rmdir(folder);
+	nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 const char *helper_path(const char *name)

@@ -2,6 +2,7 @@
 /* The report for people, and what all reports share. */
 #include "helper.h"
 
+#include "report/block.h"
 #include "report/source.h"
 #include "report/text.h"
 #include "samples.h"
@@ -192,6 +193,79 @@ static void source_files(void **state)
 	free(before);
 }
 
+/* From the first line of each block to its last. */
+static void blocks(void **state)
+{
+	static const char text[] = "static void plain(int a)\n"               /* 1 */
+				   "{\n"                                      /* 2 */
+				   "\tif (a) { a = '}'; }\n"                  /* 3 */
+				   "\tputs(\"} /* \\\" }\"); // }\n"          /* 4 */
+				   "\t/* } over\n"                            /* 5 */
+				   "\t} lines */ a++;\n"                      /* 6 */
+				   "#define BRACE } \\\n"                     /* 7 */
+				   "\t}\n"                                    /* 8 */
+				   "}\n"                                      /* 9 */
+				   "int total = 0;\n"                         /* 10 */
+				   "for (int i = 0; i < n; i++)\n"            /* 11 */
+				   "\tsum += i;\n"                            /* 12 */
+				   "Account::Account(long b) : balance{b},\n" /* 13 */
+				   "\tnames{[] { return 1; }()}\n"            /* 14 */
+				   "{\n"                                      /* 15 */
+				   "}\n"                                      /* 16 */
+				   "void never()\n"                           /* 17 */
+				   "{\n";                                     /* 18 */
+	static const uint32_t expected[][2] = {{1, 9},   {3, 3},  {10, 10}, {11, 12}, {13, 16},
+					       {16, 16}, {17, 0}, {18, 0},  {19, 0},  {0, 0}};
+	const char *path = helper_path("block.cc");
+	struct source_files *files = source_files_new(NULL);
+
+	helper_write(path, text, sizeof text - 1);
+	for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++)
+		if (block_end(files, path, expected[i][0]) != expected[i][1])
+			fail_msg("the block of line %u ends in line %u, not %u", expected[i][0],
+				 block_end(files, path, expected[i][0]), expected[i][1]);
+	assert_int_equal(block_end(files, "nowhere.c", 1), 0);
+	source_files_free(files);
+	/* What is too long, or never ends, is looked at for a while and no longer. */
+	char *many = mem_alloc(4000);
+
+	memset(many, '\n', 4000);
+	memcpy(many, "{", 1);
+	many[3999] = '}';
+	helper_write(path, many, 4000);
+	files = source_files_new(NULL);
+	assert_int_equal(block_end(files, path, 1), 0);
+	source_files_free(files);
+	free(many);
+}
+
+/* A race has no schedule, but a way to see it again once the store knows where it is. */
+static void again(void **state)
+{
+	struct finding_list *list = samples_all("examples");
+	struct finding *race = NULL;
+	char *command;
+
+	for (uint32_t i = 0; i < list->finding_count; i++)
+		if (list->findings[i].kind == FINDING_RACE)
+			race = &list->findings[i];
+	assert_non_null(race);
+	race->schedule = NULL;
+	race->runs = 0;
+	assert_null(report_replay(list, race));
+	race->runs = 1;
+	command = report_replay(list, race);
+	assert_string_equal(command, "atomsan race --noise=findings:300 -- ./bank 1000");
+	free(command);
+	/* The words of the run that its schedule is for come before those of the latest one. */
+	race->schedule = "a b.schedule";
+	race->command = "./bank 'two words'";
+	command = report_replay(list, race);
+	assert_string_equal(command, "atomsan replay 'a b.schedule' -- ./bank 'two words'");
+	free(command);
+	finding_list_free(list);
+}
+
 static void colors(void **state)
 {
 	struct report_options options;
@@ -226,7 +300,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bank),         cmocka_unit_test(all),     cmocka_unit_test(widths),
 		cmocka_unit_test(paths),        cmocka_unit_test(hostile), cmocka_unit_test(stale),
-		cmocka_unit_test(source_files), cmocka_unit_test(colors),
+		cmocka_unit_test(source_files), cmocka_unit_test(blocks),  cmocka_unit_test(again),
+		cmocka_unit_test(colors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

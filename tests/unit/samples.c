@@ -158,8 +158,8 @@ static void add_suspicions(struct finding_list *list)
 			"left and right are taken both ways");
 	access_of(list, f, FINDING_NO_UNIT, "T1", 'L', "left", at(list, "one", "fork.c", 5, 2));
 	access_of(list, f, FINDING_NO_UNIT, "T2", 'L', "right", at(list, "two", "fork.c", 15, 2));
-	access_of(list, f, FINDING_NO_UNIT, "T1", 'L', "right", at(list, "one", "fork.c", 6, 2));
-	access_of(list, f, FINDING_NO_UNIT, "T2", 'L', "left", at(list, "two", "fork.c", 16, 2));
+	access_of(list, f, FINDING_NO_UNIT, "T1", 'B', "right", at(list, "one", "fork.c", 6, 2));
+	access_of(list, f, FINDING_NO_UNIT, "T2", 'B', "left", at(list, "two", "fork.c", 16, 2));
 	finding_add_variable(list, f, "left");
 	finding_add_variable(list, f, "right");
 

@@ -144,6 +144,62 @@ static void life(void **state)
 	finding_list_free(list);
 }
 
+/* What was loaded is stored again, as heal does: its history is there once, and so is its command. */
+static void again(void **state)
+{
+	const char *path = helper_path("again.db");
+	struct finding_list *list = samples_bank("examples");
+	struct store_query query = STORE_QUERY_ALL;
+	struct store *store;
+	struct err err;
+
+	list->findings[0].state = FINDING_REPRODUCED;
+	finding_add_trial(list, &(struct finding_trial){.finding = list->findings[0].id,
+							.schedule = list->findings[0].schedule,
+							.strategy = "kept",
+							.runs = 5,
+							.failures = 5});
+	add(path, list);
+	finding_list_free(list);
+	for (int i = 0; i < 2; i++) {
+		store = opened(path, STORE_WRITE);
+		list = store_load(store, &query, &err);
+		assert_non_null(list);
+		list->trial_count = 0;
+		list->findings[0].state = FINDING_HEALED;
+		list->verb = "heal";
+		finding_add_argument(list, "./other");
+		assert_int_equal(store_add(store, list, &err), 0);
+		store_close(store);
+		finding_list_free(list);
+	}
+	list = load(path, query);
+	assert_int_equal(list->findings[0].history_count, 2);
+	assert_string_equal(list->findings[0].history[1].to, "healed");
+	assert_string_equal(list->runs[0].arguments, "./other");
+	assert_string_equal(list->findings[0].command, "./bank 1000");
+	assert_int_equal(
+		sql(path, "SELECT count(*) FROM findings WHERE document LIKE '%\"time\"%'"), 0);
+
+	/* Fixed, and found again by somebody who is less certain: that is how far the new life has come. */
+	store = opened(path, STORE_WRITE);
+	assert_int_equal(store_review(store, list->findings[0].id, FINDING_FIXED, NULL, &err), 0);
+	store_close(store);
+	finding_list_free(list);
+	list = samples_bank("examples");
+	list->findings[0].state = FINDING_SUSPECTED;
+	add(path, list);
+	finding_list_free(list);
+	list = load(path, query);
+	assert_int_equal(list->findings[0].state, FINDING_SUSPECTED);
+	assert_int_equal(list->findings[0].review, FINDING_NEW);
+	assert_int_equal(list->findings[0].history_count, 5);
+	assert_string_equal(list->findings[0].history[3].from, "healed");
+	assert_string_equal(list->findings[0].history[3].to, "suspected");
+	assert_string_equal(list->findings[0].history[4].reason, "it was found again");
+	finding_list_free(list);
+}
+
 static void trials(void **state)
 {
 	const char *path = helper_path("trials.db");
@@ -462,10 +518,10 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(life),        cmocka_unit_test(trials),   cmocka_unit_test(queries),
-		cmocka_unit_test(not_a_store), cmocka_unit_test(older),    cmocka_unit_test(damaged),
-		cmocka_unit_test(writers),     cmocka_unit_test(half_way), cmocka_unit_test(paths),
-		cmocka_unit_test(hostile),
+		cmocka_unit_test(life),    cmocka_unit_test(again),       cmocka_unit_test(trials),
+		cmocka_unit_test(queries), cmocka_unit_test(not_a_store), cmocka_unit_test(older),
+		cmocka_unit_test(damaged), cmocka_unit_test(writers),     cmocka_unit_test(half_way),
+		cmocka_unit_test(paths),   cmocka_unit_test(hostile),
 	};
 
 	unsetenv("ATOMSAN_DB");

@@ -30,6 +30,7 @@ const app = {
 		this.setTheme(storage.get("atomsan-theme") ?? "auto");
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.setTheme(this.theme));
 		addEventListener("hashchange", () => this.route());
+		addEventListener("resize", () => this.fit());
 		addEventListener("keydown", event => this.key(event));
 		this.list.update();
 		this.route();
@@ -69,10 +70,11 @@ const app = {
 		const finding = this.byId.get(id) ?? null;
 		if (!this.view || finding !== this.finding) {
 			this.finding = finding;
+			this.root.classList.toggle("reading", finding !== null);
+			this.width = this.main.clientWidth;
 			this.view = finding ? findingPage(finding) : { page: overviewPage(), show() {} };
 			this.main.replaceChildren(this.view.page);
 			this.main.scrollTop = 0;
-			this.root.classList.toggle("reading", finding !== null);
 			this.list.select(finding);
 			this.step = 0;
 		}
@@ -80,6 +82,19 @@ const app = {
 		const last = finding ? finding.accesses.length - 1 : 0;
 		this.step = Math.max(0, Math.min(last, Number.isNaN(wanted) ? 0 : wanted));
 		this.view.show(this.step, !Number.isNaN(wanted));
+	},
+
+	// Drawings are as wide as there was room for; when there is more or less, they are made anew, and stay where they are.
+	fit() {
+		clearTimeout(this.fitting);
+		this.fitting = setTimeout(() => {
+			if (this.width === this.main.clientWidth)
+				return;
+			const scrolled = this.main.scrollTop;
+			this.view = null;
+			this.route();
+			this.main.scrollTop = scrolled;
+		}, 120);
 	},
 
 	// The event that tells of a new address comes later; a key must find the page as the last one left it.

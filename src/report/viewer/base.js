@@ -10,7 +10,7 @@ const STATES = ["reproduced", "observed", "predicted", "suspected", "healed"];
 const KINDS = { "atomicity": "Atomicity violation", "race": "Data race", "high-level-race": "High-level race",
 	"stale-value": "Stale value", "deadlock": "Deadlock" };
 const REVIEWS = ["new", "confirmed", "false-alarm", "intended", "fixed"];
-const OPS = { R: "reads", W: "writes", U: "updates", L: "locks", A: "unlocks" };
+const OPS = { R: "reads", W: "writes", U: "updates", L: "locks", A: "unlocks", B: "waits for" };
 
 function fill(element, attributes, children) {
 	for (const [name, value] of Object.entries(attributes || {})) {
@@ -43,6 +43,35 @@ const badge = word => el("span", { class: "badge " + word }, word);
 function cut(text, length) {
 	const letters = Array.from(text);
 	return letters.length > length ? letters.slice(0, length - 1).join("") + "…" : text;
+}
+
+// Text as several lines, of which each fits; what is left over in the last one is cut.
+function wrap(text, fits, most) {
+	const lines = [""];
+	const add = (part, separator) => {
+		const longer = lines[lines.length - 1] + separator + part;
+		const room = !lines[lines.length - 1] || fits(longer);
+		if (room)
+			lines[lines.length - 1] = lines[lines.length - 1] ? longer : part;
+		else
+			lines.push(part);
+	};
+	for (const word of text.split(/\s/)) {
+		if (fits(word)) {
+			add(word, " ");
+			continue;
+		}
+		lines.push("");
+		for (const letter of word)
+			add(letter, "");
+	}
+	const shown = lines.filter(Boolean);
+	if (shown.length <= most)
+		return shown;
+	let last = Array.from(shown[most - 1]);
+	while (last.length && !fits(last.join("") + "…"))
+		last = last.slice(0, -1);
+	return [...shown.slice(0, most - 1), last.join("") + "…"];
 }
 
 // The step that makes what this step read stale while its unit goes on, or -1.

@@ -20,11 +20,12 @@ function copyButton(text) {
 function unitCard(finding) {
 	if (!finding.units.length)
 		return null;
-	return card("What should have been atomic", "and why we think so", el("div", { class: "body units" },
-		finding.units.map((unit, u) => el("div", { class: "unit", style: `--c:${unitColor(u)}` },
+	const race = finding.kind === "race";
+	return card(race ? "Who accesses it" : "What should have been atomic", race ? "and nothing puts them in order" : "and why we think so",
+		el("div", { class: "body units" }, finding.units.map((unit, u) => el("div", { class: "unit", style: `--c:${unitColor(u)}` },
 			el("b", {}, unit.function ?? "?"), " ", el("span", { class: "quiet mono" }, fullPlace(unit)),
-			el("div", {}, [unit.thread && `in ${unit.thread}`, unit.set && `a unit for ${unit.set}`].filter(Boolean).join(", ")),
-			unit.why && el("div", {}, unit.why)))));
+			el("div", {}, [unit.thread && `in ${unit.thread}`, !race && unit.set && `a unit for ${unit.set}`].filter(Boolean).join(", ")),
+			!race && unit.why && el("div", {}, unit.why)))));
 }
 
 function edgeCard(finding) {
@@ -84,7 +85,11 @@ function lifeCard(finding) {
 function interleavingCard(finding, lanes, select) {
 	const count = finding.accesses.length;
 	const output = el("output", {}, "");
-	const node = card("The interleaving", "← → step through it",
+	const titles = { race: "The two accesses", deadlock: "How everything comes to a halt" };
+	const ops = [["R", "reads"], ["W", "writes"], ["U", "updates"], ["B", "waits for ever"]].filter(([op]) => finding.accesses.some(a => a.op === op));
+	const words = [ops.map(([op, word]) => `${op} ${word}`).join(", "), finding.accesses.some(isThin) && "small: locks taken and given up"];
+	const links = { race: "at the same time", deadlock: "who waits, and who has it" };
+	const node = card(titles[finding.kind] ?? "The interleaving", "← → step through it",
 		el("div", { class: "stepper" },
 			el("button", { class: "tool", "data-go": "back", "aria-label": "previous step", onclick: () => select(Math.max(0, app.step - 1)) }, "←"),
 			output,
@@ -92,9 +97,15 @@ function interleavingCard(finding, lanes, select) {
 		el("div", { class: "lanes", tabindex: 0, role: "region", "aria-label": "interleaving" }, lanes.root),
 		el("div", { class: "legend" },
 			finding.units.map((unit, u) => el("span", {}, el("i", { style: `background:${unitColor(u)}` }), `unit ${u + 1}: ${cut(unit.function ?? "?", 40)}`)),
-			finding.edges.length ? el("span", {}, el("i", { style: "background:var(--red);height:3px;vertical-align:3px" }), "conflict") : null,
-			el("span", {}, "R reads, W writes, U updates; small: locks taken and given up")));
+			lanes.links.length ? el("span", {}, el("i", { style: "background:var(--red);height:3px;vertical-align:3px" }), links[finding.kind] ?? "conflict") : null,
+			el("span", {}, words.filter(Boolean).join("; "))));
 	return { node, output };
+}
+
+// Side by side, unless one of them has nothing to say.
+function columns(...cards) {
+	const filled = cards.map(column => column.filter(Boolean)).filter(column => column.length);
+	return el("div", { class: filled.length > 1 ? "two" : "column" }, filled.map(column => el("div", { class: "column" }, column)));
 }
 
 function findingPage(finding) {
@@ -115,9 +126,7 @@ function findingPage(finding) {
 		finding.advice && el("div", { class: "advice" }, finding.advice),
 		interleaving?.node,
 		sources.blocks.length ? card("The sources", "units in colour, steps at their lines", sources.blocks) : null,
-		el("div", { class: "two" },
-			el("div", { class: "column" }, unitCard(finding), stackCard(finding)),
-			el("div", { class: "column" }, edgeCard(finding), replayCard(finding), lifeCard(finding))));
+		columns([unitCard(finding), stackCard(finding)], [edgeCard(finding), replayCard(finding), lifeCard(finding)]));
 	let marked = null;
 	return { page, show(step, scroll) {
 		if (!interleaving)

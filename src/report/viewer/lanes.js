@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The interleaving as swim-lanes: time runs down, one lane per thread. Bands are units, brackets are
-// locks, arrows are the conflicts, and a dashed line is a value that has gone stale.
-const TOP = 40, LEFT = 40, DOT = 44, NARROWEST = 280, WIDEST = 460;
+// locks, arrows are the conflicts, and a dashed line is a value that has gone stale. Words stand beside each step;
+// where there is no room for that, lanes are narrow and all words stand to the right of them.
+const TOP = 40, LEFT = 40, DOT = 44, RAIL = 50, NARROWEST = 280, WIDEST = 460, LINE = 16;
+// The fonts of the style sheet, to know how wide a text will be.
+const FONTS = { what: "600 13px system-ui, sans-serif", at: "11.5px MONO", says: "11.5px system-ui, sans-serif",
+	stale: "600 11.5px system-ui, sans-serif", "lock-step": "11.5px system-ui, sans-serif", "lock-name": "10.5px MONO",
+	"lane-name": "650 13px system-ui, sans-serif", "lane-name narrow": "650 11px system-ui, sans-serif" };
+const measure = document.createElement("canvas").getContext("2d");
 
-const isLock = access => access.op === "L" || access.op === "A";
+function widthOf(style, text) {
+	measure.font = FONTS[style].replace("MONO", getComputedStyle(document.documentElement).getPropertyValue("--mono"));
+	return measure.measureText(text).width;
+}
 
-function stepLines(finding, step) {
-	const access = finding.accesses[step];
-	if (isLock(access) && !access.note)
-		return [["lock-step", [`${OPS[access.op]} ${access.variable ?? "a lock"}`, [access.function, placeText(access)].filter(Boolean).join(" ")]
-			.filter(Boolean).join(" · ")]];
+const isLock = access => "LAB".includes(access.op);
+const isThin = access => isLock(access) && !access.note;
+
+function stepLines(finding, step, thread) {
+	const access = finding.accesses[step], who = thread ? thread + " " : "";
+	const what = who + `${OPS[access.op]} ${access.variable ?? (isLock(access) ? "a lock" : "memory")}`;
+	if (isThin(access))
+		return [["lock-step", [what, [access.function, placeText(access)].filter(Boolean).join(" ")].filter(Boolean).join(" · ")]];
 	const stale = staleAt(finding, step);
 	return [
-		["what", `${OPS[access.op]} ${access.variable ?? (isLock(access) ? "a lock" : "memory")}` +
-			(access.value ? `: ${access.value}` : "")],
+		["what", what + (access.value ? `: ${access.value}` : "")],
 		["at", [access.function, placeText(access)].filter(Boolean).join("  ")],
 		access.note && ["says", access.note],
 		stale >= 0 && ["stale", `stale from step ${stale + 1} on` + (finding.accesses[stale].op === "W" && finding.accesses[stale].value ?
@@ -43,35 +54,68 @@ function lockSpans(finding, lanes) {
 	return spans;
 }
 
-function drawSwimLanes(finding, select) {
+// Which steps are linked: conflicts; the two accesses of a race, which have no order; who waits, and who has the lock.
+function linksOf(finding, lanes) {
+	const links = finding.edges.filter(edge => edge.source !== null && edge.target !== null)
+		.map(({ source, target }) => ({ source, target, arrow: true }));
+	if (finding.kind === "race" && !links.length && finding.accesses.length === 2)
+		links.push({ source: 0, target: 1, arrow: false });
+	if (finding.kind === "deadlock")
+		finding.accesses.forEach((access, source) => {
+			const target = finding.accesses.findLastIndex((other, i) => i < source && other.op === "L" &&
+				other.variable === access.variable && lanes.of[i] !== lanes.of[source]);
+			if (access.op === "B" && target >= 0)
+				links.push({ source, target, arrow: true });
+		});
+	return links;
+}
+
+// Where everything is.
+function layOut(finding) {
 	const lanes = lanesOf(finding);
-	const lines = finding.accesses.map((_, i) => stepLines(finding, i));
+	const room = Math.min(1180, app.main.clientWidth - (app.main.clientWidth < 700 ? 46 : 60)) - LEFT;
+	const narrow = Math.max(1, lanes.names.length) * NARROWEST > room - 30;
+	const wide = narrow ? RAIL : Math.min(WIDEST, Math.floor((room - 30) / Math.max(1, lanes.names.length)));
+	const x = lane => LEFT + lane * wide + (narrow ? 28 : DOT);
+	const words = lane => (narrow ? x(lanes.names.length - 1) : x(lane)) + 24;
+	const space = narrow ? Math.max(150, room + LEFT - words(0) - 8) : wide - 62;
+	const spans = lockSpans(finding, lanes), held = new Map();
+	for (const span of spans)
+		if (!isThin(finding.accesses[span.from]))
+			held.set(span.from, [...(held.get(span.from) ?? []), span.name]);
+	const lines = finding.accesses.map((access, step) => {
+		const said = stepLines(finding, step, narrow ? lanes.names[lanes.of[step]] : null);
+		if (held.has(step))
+			said.push(["lock-name", "holds " + held.get(step).join(", ")]);
+		return said.flatMap(([style, text]) => wrap(text, part => widthOf(style, part) <= space, 4).map(part => [style, part, text]));
+	});
+	const thin = finding.accesses.map(isThin);
+	const heights = lines.map((text, i) => thin[i] ? 32 + LINE * (text.length - 1) : Math.max(58, 26 + LINE * text.length));
 	const y = [];
-	const spans = lockSpans(finding, lanes), locked = new Set(spans.map(span => span.from));
-	// What is done with locks is one thin line each, without another word on what is held then.
-	const thin = finding.accesses.map((access, i) => lines[i][0][0] === "lock-step");
-	const heights = lines.map((text, i) => thin[i] ? 32 : Math.max(58, 26 + 16 * (text.length + locked.has(i))));
 	let bottom = TOP + 14;
 	heights.forEach((tall, i) => {
 		y.push(bottom + (thin[i] ? 13 : 20));
 		bottom += tall;
 	});
-	const room = Math.min(1180, app.main.clientWidth - 60) - LEFT - 30;
-	const wide = Math.max(room < 500 ? 200 : NARROWEST, Math.min(WIDEST, Math.floor(room / Math.max(1, lanes.names.length))));
-	const letters = Math.floor((wide - 50) / 7.4);
-	const x = lane => LEFT + lane * wide + DOT;
-	const width = LEFT + lanes.names.length * wide + 10, height = bottom + 10;
+	const width = narrow ? words(0) + space + 4 : LEFT + lanes.names.length * wide + 10;
+	return { lanes, x, y, words, lines, thin, heights, spans, width, height: bottom + 10, narrow, wide };
+}
+
+function drawSwimLanes(finding, select) {
+	const at = layOut(finding), { lanes, x, y, width, height } = at;
 	const root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group",
-		"aria-label": `The interleaving: ${plural(lines.length, "step")} of ${plural(lanes.names.length, "thread")}` });
+		"aria-label": `The interleaving: ${plural(at.lines.length, "step")} of ${plural(lanes.names.length, "thread")}` });
 
 	root.append(svg("defs", {}, svg("marker", { id: "head", viewBox: "0 0 10 10", refX: 8, refY: 5, markerWidth: 9,
 		markerHeight: 9, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" },
 		svg("path", { class: "edge-head", d: "M0 0 10 5 0 10z" }))));
+	const style = at.narrow ? "lane-name narrow" : "lane-name";
 	lanes.names.forEach((name, lane) => {
-		root.append(svg("text", { class: "lane-name", x: x(lane) - 12, y: 24 }, cut(name, letters), svg("title", {}, name)),
+		root.append(svg("text", { class: style, x: x(lane) - (at.narrow ? 16 : 12), y: 24 },
+			wrap(name, part => widthOf(style, part) <= at.wide - (at.narrow ? 6 : 40), 1)[0] ?? "", svg("title", {}, name)),
 			svg("line", { class: "lane-line", x1: x(lane), x2: x(lane), y1: TOP - 6, y2: height - 6 }));
 	});
-	drawBands(root, finding, lanes, x, y, lines);
+	drawBands(root, finding, at);
 	finding.accesses.forEach((access, step) => {
 		const stale = staleAt(finding, step);
 		if (stale < 0)
@@ -81,26 +125,24 @@ function drawSwimLanes(finding, select) {
 			y2: y[use] - 10 }));
 	});
 	// Edges lie under the steps, so that they never take a click away.
-	const edges = finding.edges.map((edge, index) => drawEdge(root, edge, index, lanes, x, y));
-	drawLocks(root, spans, x, y, lines, letters, thin);
-	const steps = finding.accesses.map((access, step) =>
-		drawStep(root, finding, step, x(lanes.of[step]), y[step], lines[step], { width, letters, tall: heights[step], thin: thin[step] }, select));
+	const links = linksOf(finding, lanes).map((link, index) => ({ ...link, line: drawLink(root, link, index, at) }));
+	drawLocks(root, at);
+	const steps = finding.accesses.map((access, step) => drawStep(root, finding, step, at, select));
 	return {
-		root,
+		root, links,
 		show(step) {
 			steps.forEach((s, i) => {
 				s.classList.toggle("on", i === step);
 				s.setAttribute("aria-pressed", i === step);
 			});
-			edges.forEach((e, i) => e && e.classList.toggle("on",
-				finding.edges[i].source === step || finding.edges[i].target === step));
+			links.forEach(link => link.line.classList.toggle("on", link.source === step || link.target === step));
 			return steps[step];
 		},
 	};
 }
 
-function drawBands(root, finding, lanes, x, y, lines) {
-	const ends = step => lines[step][0][0] === "lock-step" ? 11 : 19;
+function drawBands(root, finding, { lanes, x, y, thin }) {
+	const ends = step => thin[step] ? 11 : 19;
 	finding.units.forEach((unit, u) => {
 		const steps = finding.accesses.map((a, i) => a.unit === u ? i : -1).filter(i => i >= 0);
 		for (const lane of new Set(steps.map(i => lanes.of[i]))) {
@@ -113,30 +155,19 @@ function drawBands(root, finding, lanes, x, y, lines) {
 	});
 }
 
-function drawLocks(root, spans, x, y, lines, letters, thin) {
-	const used = new Map();
+function drawLocks(root, { spans, x, y, thin }) {
+	const drawn = [];
 	for (const span of spans) {
-		// Locks that are held at the same step stand beside each other.
-		const key = span.lane + ":" + span.from;
-		const depth = used.get(key) ?? 0;
-		used.set(key, depth + 1);
-		if (depth > 2)
+		// Locks that are held at the same time stand beside each other.
+		const taken = drawn.filter(d => d.lane === span.lane && d.from <= span.to && span.from <= d.to).map(d => d.depth);
+		span.depth = [0, 1, 2].find(depth => !taken.includes(depth));
+		if (span.depth === undefined)
 			continue;
-		const left = x(span.lane) - 20 - 6 * depth;
+		drawn.push(span);
+		const left = x(span.lane) - 20 - 6 * span.depth;
 		const top = y[span.from] - (thin[span.from] ? 0 : 14), end = y[span.to] + (thin[span.to] ? 0 : 14);
 		root.append(svg("path", { class: "lock", d: `M${left + 5} ${top}H${left}V${end}H${left + 5}` },
 			svg("title", {}, `holds ${span.name}`)));
-	}
-	const named = new Map();
-	for (const span of spans)
-		named.set(span.lane + ":" + span.from, [...(named.get(span.lane + ":" + span.from) ?? []), span.name]);
-	for (const [key, names] of named) {
-		const [lane, step] = key.split(":").map(Number);
-		if (thin[step])
-			continue;
-		const text = "holds " + names.join(", ");
-		root.append(svg("text", { class: "lock-name", x: x(lane) + 24, y: y[step] + 4 + 16 * lines[step].length },
-			cut(text, letters), svg("title", {}, text)));
 	}
 }
 
@@ -145,6 +176,8 @@ function drawLocks(root, spans, x, y, lines, letters, thin) {
 // in is above the middle of a step, and what goes out below.
 function edgePath(from, to, shift) {
 	const side = Math.sign(to.x - from.x), bend = 14;
+	if (side && to.y < from.y)
+		return `M${from.x} ${from.y - 13}C${from.x} ${(from.y + to.y) / 2} ${to.x} ${(from.y + to.y) / 2} ${to.x} ${to.y + 16}`;
 	if (!side || to.y - from.y < 2 * bend + 4) {
 		const far = Math.max(40, Math.abs(to.y - from.y) / 2);
 		return `M${from.x - 9} ${from.y + 7}C${from.x - far} ${from.y} ${to.x - far} ${to.y} ${to.x - 13} ${to.y - 4}`;
@@ -154,30 +187,28 @@ function edgePath(from, to, shift) {
 	return `M${from.x - 10} ${from.y + 7}H${to.x + shift + bend}q${-bend} 0 ${-bend} ${bend}V${to.y - 17}`;
 }
 
-function drawEdge(root, edge, index, lanes, x, y) {
-	if (edge.source === null || edge.target === null)
-		return null;
+function drawLink(root, link, index, { lanes, x, y }) {
 	const at = step => ({ x: x(lanes.of[step]), y: y[step] });
-	const line = svg("path", { class: "edge", d: edgePath(at(edge.source), at(edge.target), 4 + 4 * (index % 3)),
-		"marker-end": "url(#head)" });
+	const line = svg("path", { class: link.arrow ? "edge" : "edge meeting", d: edgePath(at(link.source), at(link.target), 4 + 4 * (index % 3)),
+		"marker-end": link.arrow ? "url(#head)" : null });
 	root.append(line);
 	return line;
 }
 
-function drawStep(root, finding, step, x, y, lines, { width, letters, tall, thin }, select) {
-	const access = finding.accesses[step];
+function drawStep(root, finding, step, { lanes, x, y, words, lines, thin, heights, width }, select) {
+	const access = finding.accesses[step], left = x(lanes.of[step]), top = y[step], small = thin[step];
+	const whole = [...new Set(lines[step].map(line => line[2]))];
 	const group = svg("g", { class: "step", tabindex: 0, role: "button", "data-step": step,
-		"aria-label": `Step ${step + 1}: ${access.thread ?? ""} ${lines.map(l => l[1]).join(", ")}`,
+		"aria-label": `Step ${step + 1}: ${access.thread ?? ""} ${whole.join(", ")}`,
 		onclick: () => select(step),
 		onkeydown: event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); select(step); } } },
-		svg("rect", { class: "hit", x: 0, y: y - (thin ? 14 : 23), width, height: tall - (thin ? 4 : 2), rx: 8 }),
-		svg("text", { class: "count", x: 10, y: y + 4 }, step + 1),
-		svg("circle", { class: "ring", cx: x, cy: y, r: thin ? 7 : 15 }),
-		svg("circle", { class: "dot", cx: x, cy: y, r: thin ? 5 : 12, fill: unitColor(access.unit) }),
-		thin ? null : svg("text", { class: "op", x, y: y + 4 }, access.op));
-	lines.forEach(([style, text], i) => group.append(
-		svg("text", { class: style, x: x + 24, y: y + 4 + 16 * i }, cut(text, letters),
-			svg("title", {}, text))));
+		svg("rect", { class: "hit", x: 0, y: top - (small ? 14 : 23), width, height: heights[step] - (small ? 4 : 2), rx: 8 }),
+		svg("text", { class: "count", x: 10, y: top + 4 }, step + 1),
+		svg("circle", { class: "ring", cx: left, cy: top, r: small ? 7 : 15 }),
+		svg("circle", { class: "dot", cx: left, cy: top, r: small ? 5 : 12, fill: access.op === "B" ? "var(--red)" : unitColor(access.unit) }),
+		small ? null : svg("text", { class: "op", x: left, y: top + 4 }, access.op));
+	lines[step].forEach(([style, text, all], i) => group.append(
+		svg("text", { class: style, x: words(lanes.of[step]), y: top + 4 + LINE * i }, text, svg("title", {}, all))));
 	root.append(group);
 	return group;
 }

@@ -3,13 +3,14 @@
 function trialTable(trials, withFinding) {
 	return el("div", { class: "scroll" }, el("table", {},
 		el("thead", {}, el("tr", {}, el("th", {}, "P(failure)"), el("th", {}, "runs"), el("th", {}, "strategy"), el("th", {}, "verdict"),
-			withFinding && el("th", {}, "finding"), el("th", {}, "schedule"))),
+			withFinding && [el("th", {}, "finding"), el("th", {}, "schedule")])),
 		el("tbody", {}, [...trials].sort((a, b) => b.failures / (b.runs || 1) - a.failures / (a.runs || 1)).map(trial => el("tr", {},
 			el("td", { style: "white-space:nowrap" },
 				trial.runs > 0 && el("span", { class: "meter" }, el("i", { style: `width:${trial.runs ? 100 * Math.min(1, trial.failures / trial.runs) : 0}%` })),
 				trial.runs ? (trial.failures / trial.runs).toFixed(2) : "–"),
 			el("td", {}, trial.runs ? `${trial.failures} / ${trial.runs}` : ""), el("td", {}, trial.strategy ?? ""), el("td", {}, trial.verdict ?? ""),
-			withFinding && el("td", {}, findingLink(trial.finding)), el("td", { class: "mono" }, trial.schedule ?? `seed ${trial.seed}`))))));
+			withFinding && [el("td", {}, findingLink(trial.finding)), el("td", { class: "mono", title: trial.schedule },
+				trial.schedule ? lastPart(trial.schedule) : `seed ${trial.seed}`)])))));
 }
 
 function findingLink(id) {
@@ -30,7 +31,8 @@ function overviewPage() {
 	for (const finding of data.findings)
 		by[finding.state]++;
 	const total = data.findings.length;
-	const counts = Object.entries(data.counts);
+	// How often each strategy failed is in a table of its own.
+	const counts = Object.entries(data.counts).filter(([name]) => !data.trials.length || !/^(runs|failures|p-failure)-/.test(name));
 	return el("article", { class: "page" },
 		el("header", { class: "head" },
 			el("h1", { tabindex: -1 }, total ? plural(total, "finding") : "Nothing was found", data.program && ` in ${data.program}`),
@@ -46,9 +48,9 @@ function overviewPage() {
 		hotFiles(),
 		data.trials.length ? card("Schedules that were tried", "how often the program failed under each", el("div", { class: "body" }, trialTable(data.trials, true))) : null,
 		data.runs?.length ? card("Runs", plural(data.runs.length, "run"), el("div", { class: "body" }, runTable(data.runs))) : null,
-		counts.length ? card("The run in numbers", null, el("div", { class: "body" }, el("table", {}, el("tbody", {},
-			counts.map(([name, value]) => el("tr", {}, el("td", {}, name),
-				el("td", {}, value === null ? "–" : name === "overhead" ? value.toFixed(2) + "× the plain program" : value.toLocaleString("en")))))))) : null);
+		counts.length ? card("The run in numbers", null, el("dl", { class: "body counts" }, counts.map(([name, value]) => el("div", {},
+			el("dt", {}, name.replaceAll("-", " ")),
+			el("dd", {}, value === null ? "–" : name === "overhead" ? value.toFixed(2) + "× the plain program" : value.toLocaleString("en")))))) : null);
 }
 
 // Where to begin when there are many.

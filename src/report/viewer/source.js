@@ -30,10 +30,10 @@ function lineOf(file, number) {
 	return null;
 }
 
-// The lines of a unit: from where it begins to the last thing that is known to happen in it.
+// The lines of a unit: from where it begins to the end of its block, or to the last thing that is known to happen in it.
 function unitLines(finding, u) {
 	const unit = finding.units[u];
-	let last = unit.line;
+	let last = Math.max(unit.line, unit.end ?? 0);
 	for (const access of finding.accesses)
 		if (access.unit === u)
 			for (const place of [access, ...access.stack])
@@ -93,7 +93,8 @@ function drawSources(finding, select) {
 			body.append(row);
 		}
 		if (before !== null)
-			blocks.push(el("section", { class: "source" }, el("header", {}, el("code", {}, file)),
+			blocks.push(el("section", { class: "source" }, el("header", {}, el("code", {}, file),
+				finding.changed.includes(file) && el("span", { class: "changed" }, "has changed since; its lines may be others")),
 				el("div", { class: "code", tabindex: 0, role: "region", "aria-label": file }, body)));
 	}
 	return { blocks, marks };

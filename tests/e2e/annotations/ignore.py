@@ -52,12 +52,16 @@ def main():
             found = {site["variable"] for site in json.loads(dump.stdout)["sites"] if "variable" in site}
             if found != ALL - left_out:
                 sys.exit(f"'{text}': expected {sorted(ALL - left_out)}, found {sorted(found)}")
+        os.mkdir("tmp")
         for text in BAD:
             with open("spec", "w") as file:
                 file.write("\n" + text)
-            done = subprocess.run([atomsan, "cc", "--spec=spec", "p.c", "-o", "p"], stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([atomsan, "cc", "--spec=spec", "p.c", "-o", "p"], stderr=subprocess.PIPE, text=True,
+                                  env=dict(os.environ, TMPDIR=os.path.abspath("tmp")))
             if not done.returncode or "spec:2: expected 'ignore" not in done.stderr:
                 sys.exit(f"'{text}' is taken, or refused with '{done.stderr}'")
+            if os.listdir("tmp"):
+                sys.exit(f"'{text}': the compiler left {os.listdir('tmp')} behind")
 
 
 main()

@@ -9,7 +9,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import urllib.parse
+
+import jsonschema
+
+sys.dont_write_bytecode = True  # what is imported lies among the sources
+import trace_event
 
 atomsan, samples = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:])
 
@@ -88,8 +92,10 @@ def check_sarif(what):
     return text
 
 
-for what in ("bank", "all", "hostile"):
-    check_sarif(what)
+validator = jsonschema.Draft7Validator(json.loads(pathlib.Path(__file__).with_name("sarif.schema.json").read_text()))
+for what in ("bank", "all", "hostile", "3"):
+    problems = [f"{what}.sarif: {e.json_path}: {e.message[:200]}" for e in validator.iter_errors(json.loads(check_sarif(what)))]
+    check(not problems, "\n".join(problems))
 check(len(gzip.compress(check_sarif("5000"), 6)) < 10_000_000, "GitHub takes 10 MB")
 
 # Each annotation is one line that begins as it should, and no more than ten of a level.
@@ -103,44 +109,58 @@ for what in ("all", "hostile", "5000"):
     check(max(sum(line.startswith(f"::{level} ") for line in lines) for level in ("error", "warning", "notice")) <= 10, "ten of a level")
     check(len(lines) == len(document["findings"]) or "more findings" in lines[-1], "what is left out is counted")
 
-# Slices of a thread nest, and every arrow has both ends in a slice.
-for what in ("bank", "all", "hostile"):
+OPS = {"R": "reads", "W": "writes", "U": "updates", "L": "locks", "A": "unlocks", "B": "waits for"}
+
+
+def lane_of(finding, access):
+    unit = finding["units"][access["unit"]] if access["unit"] is not None else None
+    return access["thread"] or (unit and (unit["thread"] or f"unit {access['unit'] + 1}")) or "some thread"
+
+
+def check_process(finding, process):
+    """What an importer makes of a finding's process is the finding's interleaving, no more and no less."""
+    where = f"{finding['id']} for Perfetto"
+    check(process["name"].startswith(finding["id"] + " "), f"{where}: the process is {process['name']}")
+    steps = sorted((s for s in process["slices"] if s["cat"] == "step"), key=lambda s: s["ts"])
+    check(len(steps) == len(finding["accesses"]), f"{where}: every step is a slice")
+    for number, (step, access) in enumerate(zip(steps, finding["accesses"]), 1):
+        args = step["args"]
+        check(step["name"] == f"{OPS[access['op']]} {access['variable'] or 'memory'}", f"{where}: {step['name']}")
+        check(process["threads"][step["tid"]] == lane_of(finding, access), f"{where}: step {number} is in another thread")
+        check((args["step"], args["line"], args["function"], args["locks"], args["note"]) ==
+              (number, access["line"], access["function"], access["locks"], access["note"]), f"{where}: {args}")
+        check(number == 1 or steps[number - 2]["ts"] + steps[number - 2]["dur"] <= step["ts"], f"{where}: steps overlap")
+        around, unit = step["parent"], access["unit"]
+        while around and not around["name"].startswith(f"unit {(unit or 0) + 1}: "):
+            around = around["parent"]
+        check(unit is None or around or any(a["unit"] not in (None, unit) and lane_of(finding, a) == lane_of(finding, access)
+                                            for a in finding["accesses"]), f"{where}: step {number} is not inside its unit")
+    arrows = sorted((a["args"]["step"] - 1, b["args"]["step"] - 1) for a, b in process["flows"])
+    check(arrows == sorted((e["source"], e["target"]) for e in finding["edges"] if e["source"] is not None),
+          f"{where}: the arrows {arrows} are not its conflicts")
+
+
+for what in ("bank", "all", "hostile", "40"):
     text, document = report("perfetto", what)
-    events = json.loads(text)["traceEvents"]
-    threads = {}
-    for event in events:
-        if event["ph"] == "X":
-            threads.setdefault((event["pid"], event["tid"]), []).append((event["ts"], -event["dur"]))
-    for slices in threads.values():
-        stack = []
-        for start, dur in sorted(slices):
-            while stack and stack[-1] <= start:
-                stack.pop()
-            check(not stack or start - dur <= stack[-1], f"{what}: slices overlap")
-            stack.append(start - dur)
-    steps = [e for e in events if e.get("cat") == "step"]
-    check(len(steps) == sum(len(f["accesses"]) for f in document["findings"]), "every step is a slice")
-    ends = {}
-    for event in events:
-        if event["ph"] in "sf":
-            check(any((s["pid"], s["tid"]) == (event["pid"], event["tid"]) and s["ts"] <= event["ts"] <= s["ts"] + s["dur"] for s in steps),
-                  "an arrow in the air")
-            ends.setdefault(event["id"], []).append(event["ph"])
-    check(all(e == ["s", "f"] for e in ends.values()), "arrows have two ends")
-    # What the trace event format asks of each kind of event.
-    for event in events:
-        where = f"{what}: {event}"
-        check(event["ph"] in ("X", "s", "f", "M"), f"{where}: its kind is none of ours")
-        check(isinstance(event["name"], str) and event["name"], f"{where}: no name")
-        check(isinstance(event["pid"], int), f"{where}: not of a process")
-        check(event["name"].startswith("process_") or isinstance(event["tid"], int), f"{where}: not of a thread")
-        if event["ph"] == "M":
-            check(event["name"] in ("process_name", "process_sort_index", "thread_name", "thread_sort_index")
-                  and len(event["args"]) == 1, f"{where}: not known metadata")
-            continue
-        check(isinstance(event["ts"], int) and event["ts"] >= 0, f"{where}: no time")
-        check(event["ph"] != "X" or event["dur"] > 0, f"{where}: takes no time")
-        check(event["ph"] != "f" or event["bp"] == "e", f"{where}: an arrow must end at the slice around it")
+    text.decode("ascii")
+    processes = trace_event.load(text)
+    check(sorted(processes) == list(range(1, len(document["findings"]) + 1)), f"{what}: a process for each finding")
+    for number, finding in enumerate(document["findings"], 1):
+        check_process(finding, processes[number])
+
+# The reader does find what is wrong: each of these would be shown otherwise than it is, or not at all.
+events = json.loads(report("perfetto", "bank")[0])["traceEvents"]
+step = next(i for i, e in enumerate(events) if e.get("cat") == "step")
+arrow = next(i for i, e in enumerate(events) if e["ph"] == "f")
+for at, change in ((step, {"dur": 10**9}), (step, {"ts": -1}), (step, {"ts": 1.5}), (step, {"tid": 99}), (step, {"ph": "B"}), (step, {"colour": 1}),
+                   (step, {"dur": 0}), (step, {"pid": "1"}), (arrow, {"bp": "x"}), (arrow, {"id": 10**6}), (arrow, {"ts": 10**9}),
+                   (arrow, {"cat": "other"}), (0, {"args": {}}), (0, {"name": "process"}), (0, {"pid": 77})):
+    broken = [dict(e, **change) if i == at else e for i, e in enumerate(events)]
+    try:
+        trace_event.load(json.dumps({"traceEvents": broken}))
+    except trace_event.Wrong:
+        continue
+    sys.exit(f"{change} was not noticed")
 
 
 class Page(html.parser.HTMLParser):

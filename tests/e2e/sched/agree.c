@@ -193,15 +193,14 @@ static void scheduled(char **argv, bool again)
 static void recorded(const char *atomsan, char **argv)
 {
 	for (int every = 0; every < 2; every++) {
-		char path[] = "/tmp/atomsan-agree-XXXXXX";
+		/* In the current folder, which is the caller's to remove: forked children write beside it. */
+		char path[] = "recorded.atr";
 		struct schedule *s;
 		struct trace *trace;
 		uint64_t hash;
-		int fd = mkstemp(path), status;
-		pid_t child;
+		int status;
+		pid_t child = fork();
 
-		close(fd);
-		child = fork();
 		if (!child) {
 			char *words[16] = {(char *)"atomsan", (char *)"record", (char *)"-o", path};
 			int n = 4;
