@@ -22,6 +22,7 @@ void synth_init(struct synth *s, struct predict *predict)
 	*s = (struct synth){.predict = predict, .locks = &predict->locks, .search_left = SEARCH_MOVES_IN_ALL};
 	machine_index_build(&s->index, predict->history);
 	synth_reduce(predict->history, &s->index, &s->whole);
+	stray_init(&s->stray, predict->history, &s->index);
 	s->limits = mem_zalloc(predict->history->thread_count + 1ull, sizeof(*s->limits));
 	s->needed = mem_zalloc(predict->history->thread_count + 1ull, sizeof(*s->needed));
 }
@@ -29,6 +30,7 @@ void synth_init(struct synth *s, struct predict *predict)
 void synth_release(struct synth *s)
 {
 	machine_index_release(&s->index);
+	stray_release(&s->stray);
 	synth_schedule_release(&s->whole);
 	free(s->limits);
 	free(s->needed);
@@ -305,6 +307,7 @@ bool synth_build(struct synth *s, struct prediction *prediction, struct synth_sc
 	for (unsigned tries = 0; tries < POINTS_LIMIT; tries++) {
 		if (build(s, &goal)) {
 			prediction->goal = goal;
+			schedule->strayed = stray_count(&s->stray, schedule);
 			return true;
 		}
 		if (prediction->kind != PREDICT_SINGLE)

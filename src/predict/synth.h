@@ -20,6 +20,7 @@
 
 #include "predict/machine.h"
 #include "predict/predict.h"
+#include "predict/stray.h"
 
 /* The thread runs until it has executed its events below the limit. */
 struct synth_step {
@@ -31,12 +32,14 @@ struct synth_schedule {
 	uint32_t count, room;
 	uint32_t observed; /* steps of region I */
 	uint64_t events;
+	uint32_t strayed; /* see stray.h */
 };
 
 struct synth {
 	const struct predict *predict;
 	struct locksets *locks;
 	struct machine_index index;
+	struct stray stray;
 	struct synth_schedule whole; /* the observed run with few context switches */
 	struct machine machine;      /* of the schedule that is being made */
 	struct synth_schedule *out;
