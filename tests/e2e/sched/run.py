@@ -154,6 +154,11 @@ def test_first():
         expect("\nevents first\n" in text, text)
         again = replay(result["findings"][0]["schedule"], os.path.abspath(pathlib.Path(name).stem), "--times=20")
         expect(again["counts"]["failed"] == 20 == again["counts"]["same_interleaving"], name, again["counts"])
+    # What a long range is remembered by is short, and so are its repetitions.
+    huge = pathlib.Path("huge.schedule")
+    huge.write_text("atomsan schedule 1\nevents first\nthen serial\n")
+    result = replay(huge, build("ranges.c"), "--quiet", arguments=["64"])
+    expect(result["runs"][0]["verdict"] == "passed" and result["runs"][0]["events"] < 20, result)
 
 
 def test_given():
