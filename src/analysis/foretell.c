@@ -104,6 +104,8 @@ static int write_schedule(struct foretold *f, struct rank_turn turn, const struc
 	int result;
 
 	s->end = SCHEDULE_SERIAL;
+	s->strayed = made->strayed;
+	s->weight = turn.weight;
 	free(s->strategy);
 	s->strategy = mem_text("predicted");
 	free(s->verdict);

@@ -20,6 +20,9 @@
  * first run makes possible is most of it, so fewer of the later ones. */
 enum { PREDICTED_MAX = 1000, PREDICTED_LATER = 50, PREDICT_WORK = 500000, RECORDED = 8 };
 
+/* A pattern that swaps two units has a read or two of its own that find something else. */
+enum { STRAYED_FAR = 3 };
+
 static volatile int stop;
 static volatile sig_atomic_t stop_signal;
 static int stop_pipe[2] = {-1, -1};
@@ -35,6 +38,15 @@ static void interrupted(int number)
 
 /* ---- the first run ---- */
 
+/* What moves most when the two change places breaks most (rank.h); and what strays far from the recorded run
+ * before the pattern comes up mostly cannot be followed. */
+static uint32_t cost_of(const struct schedule *schedule)
+{
+	static const uint32_t costs[] = {4, 4, 3, 2};
+
+	return costs[schedule->weight] + (schedule->strayed > STRAYED_FAR ? 2 : 0);
+}
+
 /* All that stand before it were given by the user. */
 static void add_predicted(void *user, const struct schedule *schedule, uint32_t finding)
 {
@@ -45,7 +57,7 @@ static void add_predicted(void *user, const struct schedule *schedule, uint32_t 
 	if (map_get(&x->known, key))
 		return;
 	map_set(&x->known, key, 1);
-	queue_add(&x->queue, finding, x->setup.schedule_count);
+	queue_add(&x->queue, finding, cost_of(schedule), x->setup.schedule_count);
 	exploration_try(x, schedule_copy(schedule));
 	x->predicted_by_schedule = mem_resize(x->predicted_by_schedule, x->predicted_count + 1,
 					      sizeof *x->predicted_by_schedule);
@@ -155,8 +167,11 @@ static void print_predicted(const struct exploration *x, const struct explore *e
 	}
 	printf("predicted: %" PRIu64 " violations, %" PRIu64
 	       " of them seen in the first run; %u schedules, %u tried, "
-	       "%u feasible, %u failed\n",
+	       "%u feasible, %u failed",
 	       x->foretold.predicted, x->foretold.seen, x->predicted_count, tried, followed, failed);
+	if (e->spared)
+		printf("; %" PRIu64 " left out, as one that begins alike was not feasible", e->spared);
+	printf("\n");
 }
 
 static void print_summary(const struct explore *e)
@@ -194,6 +209,7 @@ static void count(struct finding_list *list, const struct exploration *x, const 
 	finding_add_count(list, "disturbed", (double)e->disturbed);
 	finding_add_count(list, "first-failure", (double)e->first_failure);
 	finding_add_count(list, "not-followed", (double)e->not_followed);
+	finding_add_count(list, "spared", (double)e->spared);
 	finding_add_count(list, "minimising-runs", (double)e->extra);
 	finding_add_count(list, "predicted", (double)x->foretold.predicted);
 	finding_add_count(list, "predicted-seen", (double)x->foretold.seen);
@@ -231,6 +247,36 @@ static void tell_trials(struct finding_list *list, const struct explore *e, uint
 	}
 }
 
+/* What became of the schedules of each finding that was predicted: in the store it is worth the less, the
+ * more of them were in vain. */
+static void tell_predicted(struct finding_list *list, const struct exploration *x, const struct explore *e)
+{
+	enum { INFEASIBLE, PASSED, FAILED, KINDS };
+	static const char *const verdicts[] = {FINDING_INFEASIBLE, "passed", "failed"};
+	uint32_t count = x->predicted ? x->predicted->finding_count : 0;
+	uint64_t (*runs)[KINDS] = mem_zalloc(count + 1, sizeof *runs);
+
+	for (uint32_t i = 0; i < x->predicted_count && x->setup.must_try + i < e->given_count; i++) {
+		const struct explore_given *g = &e->given[x->setup.must_try + i];
+
+		if (g->tried)
+			runs[x->predicted_by_schedule[i]][g->failed     ? FAILED
+							  : g->followed ? PASSED
+									: INFEASIBLE]++;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		for (unsigned k = 0; k < KINDS; k++)
+			if (runs[i][k])
+				finding_add_trial(list, &(struct finding_trial){
+								.strategy = FINDING_PREDICTED_STRATEGY,
+								.verdict = verdicts[k],
+								.finding = x->predicted->findings[i].id,
+								.seed = x->setup.seed,
+								.runs = runs[i][k],
+								.failures = k == FAILED ? runs[i][k] : 0});
+	free(runs);
+}
+
 static int report(struct exploration *x, const struct explore *e, struct err *err)
 {
 	struct finding_list *list = finding_list_new("explore");
@@ -262,6 +308,7 @@ static int report(struct exploration *x, const struct explore *e, struct err *er
 	list->count_count = 0;
 	count(list, x, e);
 	tell_trials(list, e, x->setup.seed);
+	tell_predicted(list, x, e);
 	if (!x->publish.json && x->predicted)
 		print_predicted(x, e);
 	if (!x->publish.json)

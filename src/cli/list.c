@@ -24,7 +24,7 @@ static void print(const struct finding_list *list, const struct report_options *
 	for (uint32_t i = 0; i < list->finding_count; i++) {
 		const struct finding *f = &list->findings[i];
 		const struct finding_place *place = f->unit_count ? &f->units[0].place : NULL;
-		char *title = finding_title(f);
+		char *title = finding_title(f), *forced = finding_forced_text(f);
 
 		printf("%-14s  %s%-10s%s  %-11s  %4.2f  %6llu  ", f->id,
 		       options->color ? color_of(f->state) : "", finding_state_text(f->state),
@@ -37,8 +37,11 @@ static void print(const struct finding_list *list, const struct report_options *
 			if (place->line)
 				printf(":%u", place->line);
 		}
+		if (forced)
+			printf("  (%s)", forced);
 		putchar('\n');
 		free(title);
+		free(forced);
 	}
 	char *sum = report_sum(list, options);
 

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,6 +271,24 @@ int finding_state_of(const char *text)
 int finding_review_of(const char *text)
 {
 	return look_up(text, reviews, FINDING_REVIEW_COUNT);
+}
+
+char *finding_forced_text(const struct finding *finding)
+{
+	const struct finding_forced *f = &finding->forced;
+	uint64_t harmless = f->schedules - f->infeasible - f->failed;
+	char failed[64] = "", infeasible[64] = "", passed[64] = "";
+
+	if (!f->schedules)
+		return NULL;
+	if (f->failed)
+		snprintf(failed, sizeof failed, ", %" PRIu64 " failed", f->failed);
+	if (f->infeasible)
+		snprintf(infeasible, sizeof infeasible, ", %" PRIu64 " not feasible", f->infeasible);
+	if (harmless)
+		snprintf(passed, sizeof passed, ", %" PRIu64 " harmless", harmless);
+	return mem_textf("%" PRIu64 " schedule%s tried%s%s%s", f->schedules, f->schedules == 1 ? "" : "s",
+			 failed, infeasible, passed);
 }
 
 const char *finding_kind_title(enum finding_kind kind)

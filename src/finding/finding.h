@@ -115,6 +115,12 @@ struct finding_event {
 	const char *reason; /* why people said so; the verb that made it so */
 };
 
+/* Predicted schedules that were forced upon the program to show it. What could be followed and did not fail
+ * was harmless. */
+struct finding_forced {
+	uint64_t schedules, infeasible, failed;
+};
+
 struct finding {
 	char id[20]; /* "F-" and hexadecimal digits, see finding_identify */
 	enum finding_kind kind;
@@ -140,6 +146,7 @@ struct finding {
 	uint64_t runs; /* in how many runs it was found */
 	const char *first_seen, *last_seen;
 	const char *command; /* the words of the run that its schedule is for, quoted for a shell */
+	struct finding_forced forced; /* confidence is lower if none of them failed */
 	struct finding_event *history;
 	uint32_t history_count;
 };
@@ -149,12 +156,17 @@ struct finding_count {
 	double value;
 };
 
+/* The store counts these, of trials of FINDING_PREDICTED_STRATEGY, for the finding that they are meant to
+ * show. */
+#define FINDING_INFEASIBLE "not feasible"
+#define FINDING_PREDICTED_STRATEGY "predicted"
+
 /* A schedule or a strategy that was forced upon the program, and what came of it: failures / runs is its
  * P(failure). */
 struct finding_trial {
 	const char *schedule; /* path of the file that was played, or NULL */
 	const char *strategy; /* "predicted", "random walk", "PCT depth 3" */
-	const char *verdict;  /* "passed", "failed", "crashed", "deadlock", "not feasible" */
+	const char *verdict;  /* "passed", "failed", "crashed", "deadlock", FINDING_INFEASIBLE */
 	const char *finding;  /* id of the finding that it was meant to show, or NULL */
 	uint64_t seed;
 	uint64_t runs, failures;
@@ -224,6 +236,8 @@ void finding_list_merge(struct finding_list *list);
 /* "F-" and 4 to 17 hexadecimal digits, in small letters. */
 bool finding_id_is_valid(const char *id);
 
+/* "5 schedules tried, 2 not feasible, 3 harmless"; NULL if none was. The caller frees it. */
+char *finding_forced_text(const struct finding *finding);
 /* "Atomicity violation", "Data race", ... */
 const char *finding_kind_title(enum finding_kind kind);
 /* The finding's title, or one made of what it is about; the caller frees it. */

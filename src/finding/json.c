@@ -100,6 +100,17 @@ static json_t *access_json(const struct finding *finding, const struct finding_a
 	return object;
 }
 
+static json_t *forced_to_json(const struct finding_forced *forced)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "schedules", json_integer((json_int_t)(forced->schedules & INT64_MAX)));
+	json_object_set_new(object, "not_feasible",
+			    json_integer((json_int_t)(forced->infeasible & INT64_MAX)));
+	json_object_set_new(object, "failed", json_integer((json_int_t)(forced->failed & INT64_MAX)));
+	return object;
+}
+
 /* What only a store knows. */
 static void put_life(json_t *object, const struct finding *finding)
 {
@@ -110,6 +121,7 @@ static void put_life(json_t *object, const struct finding *finding)
 	json_object_set_new(object, "runs", json_integer((json_int_t)(finding->runs & INT64_MAX)));
 	json_object_set_new(object, "first_seen", text(finding->first_seen));
 	json_object_set_new(object, "last_seen", text(finding->last_seen));
+	json_object_set_new(object, "forced", forced_to_json(&finding->forced));
 	for (uint32_t i = 0; i < finding->history_count; i++) {
 		const struct finding_event *e = &finding->history[i];
 		json_t *event = json_object();

@@ -220,6 +220,18 @@ static double get_real(struct reader *r, const json_t *object, const char *name,
 	return n;
 }
 
+static void read_forced(struct reader *r, struct finding_forced *forced, const json_t *object)
+{
+	if (!object)
+		return;
+	forced->schedules = get_number(r, object, "schedules", INT64_MAX);
+	forced->infeasible = get_number(r, object, "not_feasible", INT64_MAX);
+	forced->failed = get_number(r, object, "failed", INT64_MAX);
+	if (forced->infeasible > forced->schedules || forced->failed > forced->schedules - forced->infeasible)
+		wrong(r, "forced",
+		      "an object whose schedules are at least those that failed or were not feasible");
+}
+
 static void read_life(struct reader *r, struct finding *finding, const json_t *object)
 {
 	const char *review = get_text(r, object, "review");
@@ -234,6 +246,7 @@ static void read_life(struct reader *r, struct finding *finding, const json_t *o
 	finding->runs = get_number(r, object, "runs", INT64_MAX);
 	finding->first_seen = get_text(r, object, "first_seen");
 	finding->last_seen = get_text(r, object, "last_seen");
+	read_forced(r, &finding->forced, json_object_get(object, "forced"));
 	for (size_t i = 0; i < json_array_size(history); i++)
 		if ((event = element(r, history, i, "history")))
 			finding_add_event(r->list, finding,

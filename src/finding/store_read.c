@@ -28,7 +28,10 @@ enum {
 	SEEN,
 	FIRST,
 	LAST,
-	COMMAND
+	COMMAND,
+	FORCED,
+	INFEASIBLE,
+	FAILED
 };
 
 /* The words of the run that a finding's schedule was tried in, or else of the last one that found it. */
@@ -38,25 +41,40 @@ enum {
 	" JOIN runs r ON r.id = o.run WHERE o.finding = f.id AND r.arguments <> '' ORDER BY o.run DESC"  \
 	" LIMIT 1))"
 
+/*
+ * How sure a finding is that nobody saw happen: the less, the more schedules that
+ * should have shown it were forced upon the program in vain. Four of them
+ * halve it.
+ */
+#define CONFIDENCE_NOW                                                                             \
+	"f.confidence * CASE WHEN f.state < 2 AND ifnull(t.failed, 0) = 0 THEN 4.0 / (4 + ifnull(" \
+	"t.forced, 0)) ELSE 1 END"
+_Static_assert(FINDING_OBSERVED == 2, "the number in CONFIDENCE_NOW");
+
 static char *query_text(const struct store_query *query)
 {
 	const char *sort = query->sort ? query->sort : "";
-	const char *order = !strcmp(sort, "confidence") ? "f.confidence DESC, f.state DESC, f.id"
+	const char *order = !strcmp(sort, "confidence") ? "sure DESC, f.state DESC, f.id"
 			    : !strcmp(sort, "seen")     ? "seen DESC, f.id"
 			    : !strcmp(sort, "time")     ? "last DESC, f.id"
 			    : !strcmp(sort, "id")       ? "f.id"
-							: "f.state DESC, f.confidence DESC, f.id";
+							: "f.state DESC, sure DESC, f.id";
 
-	return mem_textf(
-		"SELECT f.id, f.kind, f.state, f.review, f.reason, f.confidence, f.title, f.function,"
-		" f.file, f.line, f.schedule, %s, count(o.run), total(o.seen) AS seen, min(r.time),"
-		" max(r.time) AS last, %s FROM findings f JOIN occurrences o ON o.finding = f.id"
-		" JOIN runs r ON r.id = o.run WHERE (?1 IS NULL OR substr(f.id, 1, length(?1)) = ?1)"
-		" AND (?2 < 0 OR f.kind = ?2) AND (?3 < 0 OR f.state = ?3)"
-		" AND (?4 = -1 OR f.review = ?4 OR (?4 = -2 AND f.review IN (0, 1)))"
-		" AND (?5 IS NULL OR f.title GLOB ?5 OR f.function GLOB ?5 OR f.file GLOB ?5)"
-		" GROUP BY f.id ORDER BY %s LIMIT ?6",
-		query->brief ? "NULL" : "f.document", query->brief ? "NULL" : COMMAND_OF, order);
+	return mem_textf("SELECT f.id, f.kind, f.state, f.review, f.reason, " CONFIDENCE_NOW
+			 " AS sure, f.title, f.function,"
+			 " f.file, f.line, f.schedule, %s, count(o.run), total(o.seen) AS seen, min(r.time),"
+			 " max(r.time) AS last, %s, t.forced, t.infeasible, t.failed"
+			 " FROM findings f JOIN occurrences o ON o.finding = f.id JOIN runs r ON r.id = o.run"
+			 " LEFT JOIN (SELECT finding, sum(runs) AS forced, sum(failures) AS failed,"
+			 " sum(CASE verdict WHEN '" FINDING_INFEASIBLE "' THEN runs ELSE 0 END) AS infeasible"
+			 " FROM schedules WHERE strategy = '" FINDING_PREDICTED_STRATEGY
+			 "' GROUP BY finding) t"
+			 " ON t.finding = f.id WHERE (?1 IS NULL OR substr(f.id, 1, length(?1)) = ?1)"
+			 " AND (?2 < 0 OR f.kind = ?2) AND (?3 < 0 OR f.state = ?3)"
+			 " AND (?4 = -1 OR f.review = ?4 OR (?4 = -2 AND f.review IN (0, 1)))"
+			 " AND (?5 IS NULL OR f.title GLOB ?5 OR f.function GLOB ?5 OR f.file GLOB ?5)"
+			 " GROUP BY f.id ORDER BY %s LIMIT ?6",
+			 query->brief ? "NULL" : "f.document", query->brief ? "NULL" : COMMAND_OF, order);
 }
 
 /* A number of the database that stands for a word; what is out of range can only be damage. */
@@ -87,6 +105,18 @@ static struct finding *from_document(struct store *store, struct finding_list *l
 	json_decref(object);
 	free(where);
 	return finding;
+}
+
+static uint64_t count_at(sqlite3_stmt *row, int column)
+{
+	int64_t count = sqlite3_column_int64(row, column);
+
+	return count > 0 ? (uint64_t)count : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 static int load_finding(struct store *store, struct finding_list *list, sqlite3_stmt *row, bool brief,
@@ -122,6 +152,10 @@ static int load_finding(struct store *store, struct finding_list *list, sqlite3_
 	finding->first_seen = store_column(list, row, FIRST);
 	finding->last_seen = store_column(list, row, LAST);
 	finding->command = store_column(list, row, COMMAND);
+	finding->forced.schedules = count_at(row, FORCED);
+	finding->forced.infeasible = least(count_at(row, INFEASIBLE), finding->forced.schedules);
+	finding->forced.failed =
+		least(count_at(row, FAILED), finding->forced.schedules - finding->forced.infeasible);
 	if (!brief)
 		return 0;
 	struct finding_unit *unit = finding_add_unit(list, finding);

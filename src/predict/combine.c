@@ -35,32 +35,59 @@ static bool locks_allow(struct predict *p, const struct group *g, struct gap gap
 	return false;
 }
 
-/* Can f come at some point of the gap? Then `limit` is how far the gap's thread has come. */
-static bool find_point(struct predict *p, const struct vclock *clock, const struct group *g, struct gap gap,
-		       uint32_t thread, uint32_t f, uint32_t *limit)
+struct match {
+	struct gap gap;
+	uint32_t f, limit;
+	uint32_t position; /* of the gap's thread at the limit */
+	unsigned points;   /* looked at so far */
+};
+
+/* Is the point that the match is at one at which f can come, as far as pairs of threads go? If not, is there
+ * a later one? */
+static bool settle_point(struct predict *p, const struct vclock *clock, const struct group *g,
+			 uint32_t thread, struct match *m)
 {
 	struct locksets *l = &p->locks;
-	uint32_t context = l->positions[lockset_at(l, f)].context;
-	uint32_t need = vclock_needs(clock, thread, f + 1, g->thread);
-	uint32_t at = need > gap.low + 1 ? need : gap.low + 1;
-	uint32_t position;
+	uint32_t context = l->positions[lockset_at(l, m->f)].context;
 
-	if (at > gap.e2)
-		return false;
-	position = need > gap.low + 1 ? lockset_position(l, g->thread, at) : lockset_at(l, gap.low);
-	for (unsigned i = 0; i < WITNESS_CHAIN; i++) {
-		if (vclock_needs(clock, g->thread, at, thread) > f)
+	for (; m->points < WITNESS_CHAIN; m->points++) {
+		uint32_t next = l->positions[m->position].next;
+
+		if (vclock_needs(clock, g->thread, m->limit, thread) > m->f)
 			return false;
-		if (lockset_compatible(l, l->positions[position].context, context)) {
-			*limit = at;
+		if (lockset_compatible(l, l->positions[m->position].context, context))
 			return true;
-		}
-		position = l->positions[position].next;
-		if (!position || l->positions[position].event >= gap.e2)
+		if (!next || l->positions[next].event >= m->gap.e2)
 			return false;
-		at = l->positions[position].event + 1;
+		m->position = next;
+		m->limit = l->positions[next].event + 1;
 	}
 	return false;
+}
+
+/* Can f come at some point of the gap? Then `limit` is how far the gap's thread has come. */
+static bool first_point(struct predict *p, const struct vclock *clock, const struct group *g, uint32_t thread,
+			struct match *m)
+{
+	uint32_t need = vclock_needs(clock, thread, m->f + 1, g->thread), low = m->gap.low + 1;
+
+	m->limit = need > low ? need : low;
+	if (m->limit > m->gap.e2)
+		return false;
+	m->position = need > low ? lockset_position(&p->locks, g->thread, m->limit)
+				 : lockset_at(&p->locks, m->gap.low);
+	return settle_point(p, clock, g, thread, m);
+}
+
+/* The next one, for when the locks are free and yet the threads cannot both get there. */
+static bool next_point(struct predict *p, const struct vclock *clock, const struct group *g, uint32_t thread,
+		       struct match *m)
+{
+	m->limit = predict_later_point(p, g->thread, m->limit);
+	if (++m->points >= WITNESS_CHAIN || m->limit > m->gap.e2)
+		return false;
+	m->position = lockset_position(&p->locks, g->thread, m->limit);
+	return settle_point(p, clock, g, thread, m);
 }
 
 /* Index of the first single at or after the limit. */
@@ -78,11 +105,6 @@ static uint32_t first_single(const struct group *s, const uint32_t *singles, uin
 	}
 	return low;
 }
-
-struct match {
-	struct gap gap;
-	uint32_t f, limit;
-};
 
 static struct weave_goal goal_of(const struct group *g, const struct group *s, const struct match *m)
 {
@@ -121,18 +143,19 @@ static bool find_match(struct predict *p, const struct group *g, const struct gr
 				return false;
 			}
 			p->work--;
-			*m = (struct match){gaps[i], singles[k], 0};
-			if (!find_point(p, clock, g, gaps[i], s->thread, singles[k], &m->limit))
-				continue;
-			if (!solve)
-				return true;
-			struct weave_goal goal = goal_of(g, s, m);
+			*m = (struct match){.gap = gaps[i], .f = singles[k]};
+			for (bool is = first_point(p, clock, g, s->thread, m); is;
+			     is = next_point(p, clock, g, s->thread, m)) {
+				if (!solve)
+					return true;
+				struct weave_goal goal = goal_of(g, s, m);
 
-			if (predict_feasible(p, &goal, reason))
-				return true;
-			*refused = true;
-			if (++solved == SOLVED_PER_PAIR)
-				return false;
+				if (predict_feasible(p, &goal, reason))
+					return true;
+				*refused = true;
+				if (++solved == SOLVED_PER_PAIR)
+					return false;
+			}
 		}
 	}
 	return false;
@@ -160,8 +183,8 @@ static bool find_last_match(struct predict *p, const struct group *g, const stru
 		for (uint32_t k = 0; k <= s->count; k++) {
 			if (++tries > LAST_TRIES)
 				return false;
-			*m = (struct match){gap_from_end(g, i), single_from_end(s, k), 0};
-			if (!find_point(p, clock, g, m->gap, s->thread, m->f, &m->limit))
+			*m = (struct match){.gap = gap_from_end(g, i), .f = single_from_end(s, k)};
+			if (!first_point(p, clock, g, s->thread, m))
 				continue;
 			struct weave_goal goal = goal_of(g, s, m);
 

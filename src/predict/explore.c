@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "predict/explore.h"
+#include "predict/dead_end.h"
 #include "predict/minimise.h"
 
 #include <stdlib.h>
@@ -11,6 +12,9 @@ enum { MINIMISE_SECONDS = 30 };
 
 /* A failure that depends on more than the schedule may take another try. */
 enum { ALONE_RUNS = 2 };
+
+/* So many runs teach something about those after them. */
+enum { LESSONS = 24 };
 
 /* A run under way. */
 struct job {
@@ -39,6 +43,7 @@ struct work {
 	struct held *held;
 	uint32_t held_count;
 	bool one_at_a_time;
+	struct dead_ends ends;
 	double began;
 	bool done;
 	struct err *err;
@@ -70,16 +75,32 @@ static bool budget_spent(const struct work *w)
 	return !setup->strategy_count && w->given >= setup->must_try && !(setup->queue && setup->queue->left);
 }
 
-/* What is predicted from a run must be there before it is decided what comes next: else it would depend
+/* A predicted schedule of the first runs. */
+static bool teaches(const struct work *w, const struct job *job)
+{
+	return job->given >= (int64_t)w->e->setup->must_try && job->number <= LESSONS;
+}
+
+/* What is to be learned from a run must be known before it is decided what comes next: else it would depend
  * on who is faster. A failure waits until it can be looked at alone. */
 static bool must_wait(const struct work *w)
 {
 	if (w->held_count)
 		return true;
 	for (uint32_t i = 0; i < w->e->setup->jobs; i++)
-		if (w->runs[i] && (w->jobs[i].recorded || w->one_at_a_time))
+		if (w->runs[i] && (w->jobs[i].recorded || w->one_at_a_time || teaches(w, &w->jobs[i])))
 			return true;
 	return false;
+}
+
+static struct explore_given *given(struct explore *e, int64_t number)
+{
+	if (number >= e->given_count) {
+		e->given = mem_resize(e->given, (uint64_t)number + 1, sizeof *e->given);
+		while (e->given_count <= number)
+			e->given[e->given_count++] = (struct explore_given){false, false, false, false};
+	}
+	return &e->given[number];
 }
 
 /* Number of the schedule that is next, or -1 if a strategy is. */
@@ -92,17 +113,14 @@ static int64_t next_given(struct work *w)
 		return (int64_t)w->given++;
 	if (setup->strategy_count && w->turn++ % 3 == 2)
 		return -1;
-	return setup->queue && queue_take(setup->queue, &item) ? (int64_t)item : -1;
-}
-
-static struct explore_given *given(struct explore *e, int64_t number)
-{
-	if (number >= e->given_count) {
-		e->given = mem_resize(e->given, (uint64_t)number + 1, sizeof *e->given);
-		while (e->given_count <= number)
-			e->given[e->given_count++] = (struct explore_given){false, false, false};
+	while (setup->queue && queue_take(setup->queue, &item)) {
+		/* Without strategies there is nothing that could be done instead. */
+		if (!setup->strategy_count || !dead_end_ahead(&w->ends, setup->schedules[item]))
+			return (int64_t)item;
+		given(w->e, item)->spared = true;
+		w->e->spared++;
 	}
-	return &e->given[number];
+	return -1;
 }
 
 static int start_job(struct work *w, uint32_t slot)
@@ -313,6 +331,8 @@ static int end_job(struct work *w, uint32_t slot)
 		given(e, job.given)->followed = result.followed;
 	}
 	if (!result.followed) {
+		if (teaches(w, &job))
+			dead_end_note(&w->ends, e->setup->schedules[job.given], result.report);
 		e->not_followed++;
 		e->tallies[job.tally].not_followed++;
 	}
@@ -382,6 +402,7 @@ struct explore *explore(const struct explore_setup *setup, struct err *err)
 	for (uint32_t i = 0; i < w.held_count; i++)
 		run_free(w.held[i].job.run);
 	free(w.held);
+	dead_ends_release(&w.ends);
 	free(w.jobs);
 	free(w.runs);
 	e->seconds = now() - w.began;

@@ -11,7 +11,9 @@
  *
  * Every run is decided by its strategy and its seed, which is the first seed
  * plus the number of the run, so the same call does the same again, however
- * many runs are under way at a time.
+ * many runs are under way at a time. What a run teaches about others (what it makes
+ * possible, what cannot be followed) is therefore taken from the first runs
+ * only, which are made one by one.
  */
 #ifndef ATOMSAN_PREDICT_EXPLORE_H
 #define ATOMSAN_PREDICT_EXPLORE_H
@@ -52,6 +54,7 @@ struct explore_tally {
 /* What became of a schedule. */
 struct explore_given {
 	bool tried, followed, failed;
+	bool spared; /* it would not have been followed, as one that begins like it was not */
 };
 
 struct explore_failure {
@@ -72,6 +75,7 @@ struct explore {
 	const struct explore_setup *setup;
 	uint64_t runs, failures, passed, not_followed;
 	uint64_t disturbed; /* failed beside other runs, and not again alone: no failures */
+	uint64_t spared;    /* schedules that were not tried */
 	uint64_t extra;     /* runs beyond the budget, to make schedules shorter */
 	uint64_t events, switches;
 	uint64_t first_failure; /* which run it was, from 1 in the order in which they began; 0: none */

@@ -120,6 +120,14 @@ uint32_t history_variable_split(struct history *h, uint32_t variable);
 uint32_t history_semaphore(struct history *h, uint32_t value);
 uint32_t history_barrier(struct history *h, uint32_t threads);
 
+/* Variables that were split share a past: their oldest ancestor stands for all. */
+static inline uint32_t history_variable_root(const struct history *h, uint32_t variable)
+{
+	while (h->variables[variable].parent != HISTORY_NONE)
+		variable = h->variables[variable].parent;
+	return variable;
+}
+
 /* Returns the event's index, HISTORY_NONE if the history is full. */
 uint32_t history_add(struct history *h, struct history_event event);
 

@@ -165,3 +165,82 @@ bool machine_step(struct machine *m, uint32_t thread)
 	m->next[thread]++;
 	return true;
 }
+
+struct machine_undo machine_save(const struct machine *m, uint32_t thread)
+{
+	struct machine_undo undo = {thread, machine_next(m, thread), {0, 0}};
+	uint32_t o;
+
+	if (undo.event == HISTORY_NONE)
+		return undo;
+	o = m->history->events[undo.event].object;
+	switch ((enum history_kind)m->history->events[undo.event].kind) {
+	case HISTORY_LOCK:
+	case HISTORY_RDLOCK:
+	case HISTORY_UNLOCK:
+		undo.before[0] = m->writer[o];
+		undo.before[1] = m->readers[o];
+		break;
+	case HISTORY_CREATE:
+		undo.before[0] = m->ready[o];
+		break;
+	case HISTORY_WAIT:
+	case HISTORY_WAKE:
+	case HISTORY_TIMEOUT:
+	case HISTORY_SIGNAL:
+	case HISTORY_BROADCAST:
+		undo.before[0] = m->waiting[o];
+		undo.before[1] = m->signalled[o];
+		break;
+	case HISTORY_BARRIER_ENTER:
+		undo.before[0] = m->rounds[thread];
+		break;
+	case HISTORY_ONCE_END:
+		undo.before[0] = m->once[o];
+		break;
+	default:
+		break;
+	}
+	return undo;
+}
+
+void machine_undo(struct machine *m, const struct machine_undo *undo)
+{
+	uint32_t o = m->history->events[undo->event].object;
+
+	m->next[undo->thread]--;
+	switch ((enum history_kind)m->history->events[undo->event].kind) {
+	case HISTORY_LOCK:
+	case HISTORY_RDLOCK:
+	case HISTORY_UNLOCK:
+		m->writer[o] = undo->before[0];
+		m->readers[o] = undo->before[1];
+		break;
+	case HISTORY_CREATE:
+		m->ready[o] = undo->before[0];
+		break;
+	case HISTORY_WAIT:
+	case HISTORY_WAKE:
+	case HISTORY_TIMEOUT:
+	case HISTORY_SIGNAL:
+	case HISTORY_BROADCAST:
+		m->waiting[o] = undo->before[0];
+		m->signalled[o] = undo->before[1];
+		break;
+	case HISTORY_BARRIER_ENTER:
+		m->rounds[undo->thread] = undo->before[0];
+		m->arrived[o]--;
+		break;
+	case HISTORY_POST:
+		m->tokens[o]--;
+		break;
+	case HISTORY_SEM_WAIT:
+		m->tokens[o]++;
+		break;
+	case HISTORY_ONCE_END:
+		m->once[o] = undo->before[0];
+		break;
+	default:
+		break;
+	}
+}

@@ -46,4 +46,14 @@ static inline uint32_t machine_next(const struct machine *m, uint32_t thread)
 /* Executes the thread's next event, or returns false if it has to wait. */
 bool machine_step(struct machine *m, uint32_t thread);
 
+/* What a step is about to change: save, step, and undo takes it back. Steps are undone from the last one on.
+ */
+struct machine_undo {
+	uint32_t thread, event;
+	uint32_t before[2]; /* of the object that the event is about */
+};
+
+struct machine_undo machine_save(const struct machine *m, uint32_t thread);
+void machine_undo(struct machine *m, const struct machine_undo *undo);
+
 #endif

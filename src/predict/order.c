@@ -117,36 +117,6 @@ static void counted_free(struct counted *c, uint32_t count)
 	free(c);
 }
 
-static void tokens_add(struct order *o, const struct history_event *e, uint32_t event)
-{
-	uint64_t key = (uint64_t)e->object << 32 | e->thread;
-	uint32_t index = map_get(&o->token_index, key);
-
-	if (!index) {
-		if (o->token_count == o->token_room) {
-			o->token_room = o->token_room ? o->token_room * 2 : 8;
-			o->tokens = mem_resize(o->tokens, o->token_room, sizeof(*o->tokens));
-		}
-		o->tokens[o->token_count] =
-			(struct order_tokens){.semaphore = e->object, .thread = e->thread};
-		index = ++o->token_count;
-		map_set(&o->token_index, key, index);
-	}
-	struct order_tokens *t = &o->tokens[index - 1];
-
-	if (t->count == t->room) {
-		t->room = t->room ? t->room * 2 : 8;
-		t->events = mem_resize(t->events, t->room, sizeof(*t->events));
-		t->balance = mem_resize(t->balance, t->room, sizeof(*t->balance));
-	}
-	int32_t now = (t->count ? t->balance[t->count - 1] : 0) + (e->kind == HISTORY_POST ? 1 : -1);
-
-	t->events[t->count] = event;
-	t->balance[t->count++] = now;
-	if (now > t->most)
-		t->most = now;
-}
-
 static void end_segment(struct order *o, uint32_t event)
 {
 	o->ends[event / 64] |= 1ull << event % 64;
@@ -486,10 +456,10 @@ void order_build(struct order *o, const struct history *history)
 		switch ((enum history_kind)e->kind) {
 		case HISTORY_POST:
 			count_source(&b.semaphores[e->object], e->thread, i);
-			tokens_add(o, e, i);
+			order_add_token(o, e, i);
 			break;
 		case HISTORY_SEM_WAIT:
-			tokens_add(o, e, i);
+			order_add_token(o, e, i);
 			o->same = false;
 			break;
 		case HISTORY_SIGNAL:
@@ -521,6 +491,7 @@ void order_build(struct order *o, const struct history *history)
 		if (b.alone[thread])
 			o->alone[i / 64] |= 1ull << i % 64;
 	}
+	order_index_posts(o);
 	counted_free(b.semaphores, history->semaphore_count);
 	counted_free(b.conditions, history->condition_count);
 	for (uint32_t i = 0; i < history->barrier_count; i++) {
@@ -564,6 +535,8 @@ void order_release(struct order *o)
 		free(o->tokens[i].balance);
 	}
 	free(o->tokens);
+	free(o->posts);
+	free(o->first_post);
 	map_release(&o->token_index);
 	*o = (struct order){0};
 }

@@ -78,6 +78,8 @@ struct order {
 	struct map token_index; /* semaphore and thread to index plus one */
 	uint64_t *alone;        /* a bit for each event: see order_alone */
 	uint64_t *ends;         /* a bit for each event: see order_ends_segment */
+	uint32_t *posts;        /* thread by thread, ascending: events that posted a semaphore */
+	uint32_t *first_post;   /* by thread: where its posts begin; one more at the end */
 };
 
 void order_build(struct order *o, const struct history *history);
@@ -108,6 +110,9 @@ static inline bool order_ends_segment(const struct order *o, uint32_t event)
 	return o->ends[event / 64] >> event % 64 & 1;
 }
 
+/* The thread's first post of any semaphore at or after the limit; HISTORY_NONE: there is none. */
+uint32_t order_next_post(const struct order *o, uint32_t thread, uint32_t limit);
+
 /* Why `other` must have come to the limit `need` before `thread` comes to `limit`. */
 enum order_reason order_explain(const struct order *o, uint32_t thread, uint32_t limit, uint32_t other,
 				uint32_t need);
@@ -117,5 +122,9 @@ bool order_tokens_suffice(const struct order *o, const uint32_t *threads, const 
 			  uint32_t count);
 
 const char *order_reason_text(enum order_reason reason);
+
+/* tokens.c, while the order is built: a post or a wait has come; all have. */
+void order_add_token(struct order *o, const struct history_event *e, uint32_t event);
+void order_index_posts(struct order *o);
 
 #endif

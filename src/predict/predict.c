@@ -69,6 +69,17 @@ bool predict_feasible(struct predict *p, const struct weave_goal *goal, enum ord
 	return yes;
 }
 
+uint32_t predict_later_point(const struct predict *p, uint32_t thread, uint32_t limit)
+{
+	const struct lockset_position *positions = p->locks.positions;
+	uint32_t next = positions[lockset_position(&p->locks, thread, limit)].next;
+	uint32_t given_up = next ? positions[next].event : HISTORY_NONE;
+	uint32_t posted = order_next_post(&p->order, thread, limit);
+	uint32_t event = given_up < posted ? given_up : posted;
+
+	return event == HISTORY_NONE ? HISTORY_NONE : event + 1;
+}
+
 void predict_run(struct predict *p)
 {
 	cutpoint_run(p);

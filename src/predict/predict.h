@@ -91,6 +91,12 @@ static inline uint64_t predict_mix(uint64_t hash, uint64_t value)
 }
 /* The pattern with this key was impossible here, for this reason. */
 void predict_refuse(struct predict *p, uint64_t key, enum order_reason reason);
+/*
+ * The next limit of the thread after this one that others may be more compatible
+ * with: it gives up a lock there, without which they cannot come so far, or posts a
+ * token, without which there are too few. HISTORY_NONE: there is none.
+ */
+uint32_t predict_later_point(const struct predict *p, uint32_t thread, uint32_t limit);
 /* Decides whether the goal can be reached at all. */
 bool predict_feasible(struct predict *p, const struct weave_goal *goal, enum order_reason *reason);
 

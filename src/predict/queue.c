@@ -10,22 +10,23 @@ void queue_begin(struct queue *q)
 	q->batch = q->list_count;
 }
 
-static struct queue_list *list_of(struct queue *q, uint32_t group)
+static struct queue_list *list_of(struct queue *q, uint32_t group, uint32_t cost)
 {
 	for (uint32_t i = q->batch; i < q->list_count; i++)
-		if (q->lists[i].group == group)
+		if (q->lists[i].group == group && q->lists[i].cost == cost)
 			return &q->lists[i];
 	if (q->list_count == q->list_room) {
 		q->list_room = q->list_room ? q->list_room * 2 : 16;
 		q->lists = mem_resize(q->lists, q->list_room, sizeof(*q->lists));
 	}
-	q->lists[q->list_count] = (struct queue_list){.group = group};
+	q->lists[q->list_count] = (struct queue_list){.group = group, .cost = cost};
 	return &q->lists[q->list_count++];
 }
 
-void queue_add(struct queue *q, uint32_t group, uint32_t item)
+void queue_add(struct queue *q, uint32_t group, uint32_t cost, uint32_t item)
 {
-	struct queue_list *list = list_of(q, group);
+	BUG_ON(!cost || cost >= QUEUE_COSTS);
+	struct queue_list *list = list_of(q, group, cost);
 
 	if (list->count == list->room) {
 		list->room = list->room ? list->room * 2 : 4;
@@ -33,11 +34,28 @@ void queue_add(struct queue *q, uint32_t group, uint32_t item)
 	}
 	list->items[list->count++] = item;
 	if (group >= q->group_count) {
-		q->tried = mem_resize(q->tried, group + 1ull, sizeof(*q->tried));
+		q->groups = mem_resize(q->groups, group + 1ull, sizeof(*q->groups));
 		while (q->group_count <= group)
-			q->tried[q->group_count++] = 0;
+			q->groups[q->group_count++] = (struct queue_group){0};
 	}
 	q->left++;
+}
+
+/* What it has cost so far to try this sort, with the next one. */
+static uint32_t spent(const struct queue *q, const struct queue_list *list)
+{
+	return (q->groups[list->group].by_cost[list->cost] + 1) * list->cost;
+}
+
+static bool comes_before(const struct queue *q, const struct queue_list *a, const struct queue_list *b)
+{
+	uint32_t tried = q->groups[a->group].tried, others = q->groups[b->group].tried;
+
+	if (a->group != b->group)
+		return tried < others;
+	if (a->cost != b->cost)
+		return spent(q, a) < spent(q, b) || (spent(q, a) == spent(q, b) && a->cost < b->cost);
+	return a->last < b->last;
 }
 
 bool queue_take(struct queue *q, uint32_t *item)
@@ -47,16 +65,14 @@ bool queue_take(struct queue *q, uint32_t *item)
 	for (uint32_t i = 0; i < q->list_count; i++) {
 		struct queue_list *list = &q->lists[i];
 
-		if (list->taken == list->count)
-			continue;
-		if (!best || q->tried[list->group] < q->tried[best->group] ||
-		    (list->group == best->group && list->last < best->last))
+		if (list->taken < list->count && (!best || comes_before(q, list, best)))
 			best = list;
 	}
 	if (!best)
 		return false;
 	*item = best->items[best->taken++];
-	best->last = ++q->tried[best->group];
+	q->groups[best->group].by_cost[best->cost]++;
+	best->last = ++q->groups[best->group].tried;
 	q->left--;
 	return true;
 }
@@ -66,6 +82,6 @@ void queue_release(struct queue *q)
 	for (uint32_t i = 0; i < q->list_count; i++)
 		free(q->lists[i].items);
 	free(q->lists);
-	free(q->tried);
+	free(q->groups);
 	*q = (struct queue){0};
 }

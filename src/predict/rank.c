@@ -10,6 +10,7 @@ struct item {
 	uint32_t group, place; /* numbers in the order of their first predictions */
 	uint32_t turn;         /* of its place; later of its group */
 	bool seen, disturber;
+	uint32_t looks; /* how often others come to the variable afterwards */
 	uint8_t weight; /* what moves who comes in between does; see weigh() */
 };
 
@@ -96,6 +97,48 @@ static void spread(struct item *items, uint32_t n)
 	free(queue);
 }
 
+static int by_looks(const void *a, const void *b)
+{
+	const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
+	int order = compare(x->looks, y->looks);
+
+	return order ? order : compare(x->turn, y->turn);
+}
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
+
+	return compare(x->turn, y->turn);
+}
+
+/*
+ * Every other turn of a place is for what is looked at least afterwards: units
+ * that come to the variable later may mend what was broken, or never see it.
+ */
+static void prefer_unseen(struct item *items, uint32_t n)
+{
+	struct item **orders[2], **both = mem_alloc((2ull * n + 1) * sizeof(*both));
+	uint32_t at[2] = {0, 0};
+
+	orders[0] = both;
+	orders[1] = both + n;
+	for (uint32_t i = 0; i < n; i++)
+		both[i] = both[n + i] = &items[i];
+	qsort(orders[0], n, sizeof(*both), by_looks);
+	qsort(orders[1], n, sizeof(*both), by_turn);
+	for (uint32_t i = 0; i < n; i++)
+		items[i].turn = UINT32_MAX;
+	for (uint32_t turn = 0; turn < n; turn++) {
+		unsigned from = turn & 1;
+
+		while (orders[from][at[from]]->turn != UINT32_MAX)
+			at[from]++;
+		orders[from][at[from]]->turn = turn;
+	}
+	free(both);
+}
+
 /* A group keeps one even if another has the same: it is what the group has to show. */
 static uint64_t key_of(const struct prediction *p, const struct item *item)
 {
@@ -158,6 +201,19 @@ static struct writes *find_writes(const struct history *h)
 	return writes;
 }
 
+/* By event: how many accesses to the same variable come after it. */
+static uint32_t *count_later(const struct history *h)
+{
+	uint32_t *later = mem_zalloc(h->count + 1ull, sizeof(*later));
+	uint32_t *seen = mem_zalloc(h->variable_count + 1ull, sizeof(*seen));
+
+	for (uint32_t i = h->count; i-- > 0;)
+		if (history_is_access(&h->events[i]))
+			later[i] = seen[history_variable_root(h, h->events[i].object)]++;
+	free(seen);
+	return later;
+}
+
 static uint64_t place_of(const struct prediction *p, uint32_t group, uint8_t weight)
 {
 	return predict_mix(predict_mix(p->places, group), weight);
@@ -188,6 +244,7 @@ void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *gr
 {
 	struct item *items = mem_zalloc(2ull * p->count + 1, sizeof(*items));
 	struct writes *writes = find_writes(p->history);
+	uint32_t *later = count_later(p->history);
 	struct map places = {0}, numbers = {0};
 	uint32_t count = 0;
 
@@ -201,15 +258,18 @@ void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *gr
 					      .group = number_of(&numbers, groups[i] + 1ull),
 					      .place = number_of(&places, place_of(it, groups[i], weight)),
 					      .weight = weight,
+					      .looks = later[it->accesses[1]],
 					      .seen = it->seen};
 	}
 	free(writes);
+	free(later);
 	qsort(items, count, sizeof(*items), by_place);
 	for (uint32_t i = 0, end; i < count; i = end) {
 		for (end = i + 1;
 		     end < count && items[end].place == items[i].place && items[end].seen == items[i].seen;)
 			end++;
 		spread(items + i, end - i);
+		prefer_unseen(items + i, end - i);
 		for (uint32_t k = i; k < end; k++) {
 			items[k].disturber = items[k].turn & 1;
 			items[count + k] = items[k];
@@ -225,7 +285,7 @@ void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *gr
 	r->turns = mem_alloc((count + 1ull) * sizeof(*r->turns));
 	r->count = count;
 	for (uint32_t i = 0; i < count; i++)
-		r->turns[i] = (struct rank_turn){items[i].prediction, items[i].disturber};
+		r->turns[i] = (struct rank_turn){items[i].prediction, items[i].weight, items[i].disturber};
 	map_release(&places);
 	map_release(&numbers);
 	free(items);

@@ -21,6 +21,7 @@
 
 struct rank_turn {
 	uint32_t prediction;
+	uint8_t weight; /* of what moves who comes in between does: 0 to 3, the more the better */
 	bool disturber; /* who came in between goes on after the pattern, not who was disturbed */
 };
 

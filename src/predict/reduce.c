@@ -82,14 +82,6 @@ struct reduce {
 	bool *ready;                 /* by thread: was created */
 };
 
-/* Variables that were split share a past: their oldest ancestor stands for all. */
-static uint32_t root_of(const struct history *h, uint32_t variable)
-{
-	while (h->variables[variable].parent != HISTORY_NONE)
-		variable = h->variables[variable].parent;
-	return variable;
-}
-
 static void rank_events(struct reduce *r)
 {
 	const struct history *h = r->h;
@@ -99,7 +91,7 @@ static void rank_events(struct reduce *r)
 
 		r->next[e->thread]++;
 		if (history_is_access(e)) {
-			uint32_t v = root_of(h, e->object);
+			uint32_t v = history_variable_root(h, e->object);
 
 			r->rank[i] = e->kind == HISTORY_READ ? r->writes[v] : r->accesses[v];
 			r->accesses[v]++;
@@ -125,7 +117,7 @@ static bool try_event(struct reduce *r, uint32_t i)
 	if (!r->ready[e->thread])
 		return false;
 	if (history_is_access(e)) {
-		uint32_t v = root_of(r->h, e->object);
+		uint32_t v = history_variable_root(r->h, e->object);
 
 		if (r->rank[i] != (e->kind == HISTORY_READ ? r->writes[v] : r->accesses[v]))
 			return false;

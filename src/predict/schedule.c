@@ -78,6 +78,8 @@ struct schedule *schedule_copy(const struct schedule *from)
 	s->verdict = text_or_null(from->verdict);
 	s->every = from->every;
 	s->end = from->end;
+	s->strayed = from->strayed;
+	s->weight = from->weight;
 	s->first = text_or_null(from->first);
 	for (uint32_t i = 0; i < from->step_count; i++)
 		schedule_add(s, from->steps[i].thread, from->steps[i].events, from->steps[i].note);
@@ -91,12 +93,17 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return (hash ^ 0x100) * 0x100000001b3ull;
 }
 
+uint64_t schedule_hash_step(uint64_t before, const char *thread, uint64_t events)
+{
+	return (hash_text(before, thread) ^ events) * 0x100000001b3ull;
+}
+
 uint64_t schedule_hash(const struct schedule *s)
 {
 	uint64_t hash = hash_text(0xcbf29ce484222325ull ^ s->every ^ (uint64_t)s->end << 1, s->first);
 
 	for (uint32_t i = 0; i < s->step_count; i++)
-		hash = (hash_text(hash, s->steps[i].thread) ^ s->steps[i].events) * 0x100000001b3ull;
+		hash = schedule_hash_step(hash, s->steps[i].thread, s->steps[i].events);
 	return hash;
 }
 

@@ -46,7 +46,9 @@ struct schedule {
 	char *verdict;  /* what came of it, for people; NULL */
 	bool every;     /* every access is an event, not only the first of its kind in a stretch */
 	enum schedule_end end;
-	char *first; /* SCHEDULE_SERIAL: this thread goes on whenever it can; NULL: whoever runs */
+	uint32_t strayed; /* a predicted one: see stray.h; not written */
+	uint8_t weight;   /* the same: see rank.h */
+	char *first;      /* SCHEDULE_SERIAL: this thread goes on whenever it can; NULL: whoever runs */
 	struct schedule_step *steps;
 	uint32_t step_count;
 	uint32_t step_room;
@@ -71,6 +73,8 @@ void schedule_add(struct schedule *schedule, const char *thread, uint64_t events
 void schedule_clear(struct schedule *schedule); /* no steps */
 /* The same for two schedules of one program that do the same. */
 uint64_t schedule_hash(const struct schedule *schedule);
+/* One step more: for what depends on the first steps alone. */
+uint64_t schedule_hash_step(uint64_t before, const char *thread, uint64_t events);
 
 /* NULL with err set if it cannot be read or is no schedule. */
 struct schedule *schedule_read(const char *path, struct err *err);

@@ -2,6 +2,7 @@
 #include "predict/synth.h"
 
 #include "base/err.h"
+#include "predict/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,19 @@
 /* Threads that wait for threads that wait for threads. */
 #define DEMAND_DEPTH 64
 
+/* Points between e1 and e2 that are tried for f. */
+#define POINTS_LIMIT 8
+
+/* Of one search, and of all for the predictions of one run. */
+#define SEARCH_MOVES 4096
+#define SEARCH_MOVES_IN_ALL 1000000
+
 void synth_init(struct synth *s, struct predict *predict)
 {
-	*s = (struct synth){.predict = predict, .locks = &predict->locks};
+	*s = (struct synth){.predict = predict, .locks = &predict->locks, .search_left = SEARCH_MOVES_IN_ALL};
 	machine_index_build(&s->index, predict->history);
 	synth_reduce(predict->history, &s->index, &s->whole);
+	stray_init(&s->stray, predict->history, &s->index);
 	s->limits = mem_zalloc(predict->history->thread_count + 1ull, sizeof(*s->limits));
 	s->needed = mem_zalloc(predict->history->thread_count + 1ull, sizeof(*s->needed));
 }
@@ -21,6 +30,7 @@ void synth_init(struct synth *s, struct predict *predict)
 void synth_release(struct synth *s)
 {
 	machine_index_release(&s->index);
+	stray_release(&s->stray);
 	synth_schedule_release(&s->whole);
 	free(s->limits);
 	free(s->needed);
@@ -229,28 +239,84 @@ static void run_by_age(struct synth *s, const struct weave *w)
 	}
 }
 
-bool synth_build(struct synth *s, const struct prediction *prediction, struct synth_schedule *schedule)
+/* By trial and error. */
+static void run_search(struct synth *s, const struct weave *w)
 {
-	const struct weave_goal *goal = &prediction->goal;
-	bool possible, made = false;
-	struct weave w;
+	uint32_t granted = s->search_left < SEARCH_MOVES ? s->search_left : SEARCH_MOVES, left = granted;
+	struct search_path path = {0};
 
-	*schedule = (struct synth_schedule){0};
-	s->out = schedule;
-	possible = weave_solve(&w, goal, s->locks, &s->predict->order) && plan_region_one(s, &w);
-	for (unsigned way = 0; way < 2 && possible && !made; way++) {
-		schedule->count = 0;
-		schedule->events = 0;
-		s->stuck = false;
-		machine_init(&s->machine, s->predict->history, &s->index);
+	s->stuck = !search_goal(&s->machine, w, &left, &path);
+	s->search_left -= granted - left;
+	for (uint32_t i = 0; !s->stuck && i < path.count; i++) {
+		s->out->events++;
+		synth_add_step(s->out, path.steps[i].thread, path.steps[i].event + 1);
+	}
+	search_path_release(&path);
+}
+
+/*
+ * The ways to a schedule, the shortest first. The last one leaves the observed
+ * run at its very beginning: what region I takes for granted may be what is in the way.
+ */
+static const struct way {
+	void (*run)(struct synth *s, const struct weave *w);
+	bool from_start;
+} ways[] = {{run_regions, false}, {run_by_age, false}, {run_search, false}, {run_search, true}};
+
+static void follow_way(struct synth *s, const struct way *way, const struct weave *w, bool planned)
+{
+	const struct weave_goal *goal = w->goal;
+
+	s->out->count = 0;
+	s->out->events = 0;
+	s->out->observed = 0;
+	s->stuck = !planned && !way->from_start;
+	if (!s->stuck && !way->from_start) {
 		region_one(s);
 		for (uint32_t t = 0; t < goal->count; t++)
-			s->stuck |= machine_next(&s->machine, goal->threads[t]) < w.from[t];
-		if (!s->stuck)
-			(way ? run_by_age : run_regions)(s, &w);
-		made = !s->stuck;
-		machine_release(&s->machine);
+			s->stuck |= machine_next(&s->machine, goal->threads[t]) < w->from[t];
+	}
+	if (!s->stuck)
+		way->run(s, w);
+}
+
+static bool build(struct synth *s, const struct weave_goal *goal)
+{
+	bool made = false, planned;
+	struct weave w;
+
+	if (weave_solve(&w, goal, s->locks, &s->predict->order)) {
+		planned = plan_region_one(s, &w);
+		for (unsigned i = 0; i < sizeof(ways) / sizeof(*ways) && !made; i++) {
+			machine_init(&s->machine, s->predict->history, &s->index);
+			follow_way(s, &ways[i], &w, planned);
+			made = !s->stuck;
+			machine_release(&s->machine);
+		}
 	}
 	weave_release(&w);
 	return made;
+}
+
+bool synth_build(struct synth *s, struct prediction *prediction, struct synth_schedule *schedule)
+{
+	struct weave_goal goal = prediction->goal;
+
+	*schedule = (struct synth_schedule){0};
+	s->out = schedule;
+	for (unsigned tries = 0; tries < POINTS_LIMIT; tries++) {
+		if (build(s, &goal)) {
+			prediction->goal = goal;
+			schedule->strayed = stray_count(&s->stray, schedule);
+			return true;
+		}
+		if (prediction->kind != PREDICT_SINGLE)
+			return false;
+		/* Others may need what the thread in the middle does before e2. */
+		goal.targets[0] = predict_later_point(s->predict, goal.threads[0], goal.targets[0]);
+		goal.anchors[0] = goal.targets[0];
+		if (goal.targets[0] > prediction->accesses[2])
+			return false;
+	}
+	return false;
 }

@@ -20,6 +20,7 @@
 
 #include "predict/machine.h"
 #include "predict/predict.h"
+#include "predict/stray.h"
 
 /* The thread runs until it has executed its events below the limit. */
 struct synth_step {
@@ -31,25 +32,29 @@ struct synth_schedule {
 	uint32_t count, room;
 	uint32_t observed; /* steps of region I */
 	uint64_t events;
+	uint32_t strayed; /* see stray.h */
 };
 
 struct synth {
 	const struct predict *predict;
 	struct locksets *locks;
 	struct machine_index index;
+	struct stray stray;
 	struct synth_schedule whole; /* the observed run with few context switches */
 	struct machine machine;      /* of the schedule that is being made */
 	struct synth_schedule *out;
-	uint32_t *limits; /* by thread: end of region I */
-	bool *needed;     /* by thread: somebody needs it to come so far */
+	uint32_t *limits;     /* by thread: end of region I */
+	bool *needed;         /* by thread: somebody needs it to come so far */
+	uint32_t search_left; /* moves of search.h */
 	bool stuck;
 };
 
 void synth_init(struct synth *s, struct predict *predict);
 void synth_release(struct synth *s);
 
-/* False if no schedule was found: a thread that must run has to wait for one that must not. */
-bool synth_build(struct synth *s, const struct prediction *prediction, struct synth_schedule *schedule);
+/* False if no schedule was found: a thread that must run has to wait for one that must not. The goal becomes
+ * what the schedule reaches, which may be a later point between e1 and e2. */
+bool synth_build(struct synth *s, struct prediction *prediction, struct synth_schedule *schedule);
 void synth_schedule_release(struct synth_schedule *schedule);
 
 /* reduce.c: the observed run with few context switches. */

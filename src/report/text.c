@@ -144,7 +144,7 @@ static void put_stacks(const struct text_page *page, const struct finding *findi
 
 static void put_head(const struct text_page *page, const struct finding *finding)
 {
-	char *title = finding_title(finding);
+	char *title = finding_title(finding), *forced = finding_forced_text(finding);
 
 	text_page_style(page, TEXT_BOLD);
 	text_put(page->out, finding->id);
@@ -168,6 +168,9 @@ static void put_head(const struct text_page *page, const struct finding *finding
 	if (finding->seen > 1)
 		fprintf(page->out, ", seen %llu times", (unsigned long long)finding->seen);
 	putc('\n', page->out);
+	if (forced)
+		fprintf(page->out, "  %s\n", forced);
+	free(forced);
 	if (finding->variable_count) {
 		fputs("  on ", page->out);
 		for (uint32_t i = 0; i < finding->variable_count; i++) {
@@ -250,6 +253,15 @@ static void put_finding(const struct text_page *page, const struct finding_list 
 	free(replay);
 }
 
+/* What was tried for findings that are not told here is for those who ask for them. */
+static bool is_told(const struct finding_list *list, const struct finding_trial *trial)
+{
+	for (uint32_t i = 0; trial->finding && i < list->finding_count; i++)
+		if (!strcmp(list->findings[i].id, trial->finding))
+			return true;
+	return !trial->finding;
+}
+
 static void put_trials(const struct text_page *page, const struct finding_list *list)
 {
 	if (!list->trial_count)
@@ -257,11 +269,16 @@ static void put_trials(const struct text_page *page, const struct finding_list *
 	fputs("schedules that were tried\n", page->out);
 	for (uint32_t i = 0; i < list->trial_count; i++) {
 		const struct finding_trial *trial = &list->trials[i];
+		bool infeasible = trial->verdict && !strcmp(trial->verdict, FINDING_INFEASIBLE);
 
+		if (!is_told(list, trial))
+			continue;
 		fputs("  ", page->out);
 		text_put(page->out, trial->strategy ? trial->strategy : "schedule");
 		fputs(": ", page->out);
-		if (trial->runs)
+		if (trial->runs && infeasible)
+			fprintf(page->out, "%llu could not be followed", (unsigned long long)trial->runs);
+		else if (trial->runs)
 			fprintf(page->out, "%llu of %llu runs failed, P(failure) = %.3f",
 				(unsigned long long)trial->failures, (unsigned long long)trial->runs,
 				(double)trial->failures / (double)trial->runs);

@@ -491,9 +491,15 @@ static long create(const char *pattern)
 
 	rt_path(wanted, sizeof wanted, pattern);
 	rt_path(file_path, sizeof file_path, pattern);
-	/* Memory of the process that started this one, made to be written to. */
-	if (starts_with(pattern, "/proc/"))
-		return sys3(open, file_path, O_RDWR | O_CLOEXEC, 0);
+	/* Memory of the process that started this one, made to be written to. There is no other for the program
+	 * that the first one becomes by exec. */
+	if (starts_with(pattern, "/proc/")) {
+		fd = sys3(open, file_path, O_RDWR | O_CLOEXEC, 0);
+		if (sys_failed(fd) || sys3(lseek, fd, 0, SEEK_END) <= 0)
+			return fd;
+		sys1(close, fd);
+		return -EALREADY;
+	}
 	fd = sys3(open, file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	for (unsigned n = 0; fd == -EEXIST && n < 100; n++) {
 		uint64_t end = text_length(wanted);
@@ -575,6 +581,8 @@ void rt_record_open(const char *pattern, int argc, char **argv, char **envp)
 	struct rlimit limit;
 	long fd = create(pattern);
 
+	if (fd == -EALREADY)
+		return;
 	if (sys_failed(fd)) {
 		rt_say("cannot create the trace %s (error %d); the program runs unrecorded", file_path,
 		       (int64_t)-fd);

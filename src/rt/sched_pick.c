@@ -236,10 +236,7 @@ struct sched_thread *sched_pick(struct sched_thread *me)
 			chosen->weight--;
 		break;
 	case SCHED_OFF:
-	case SCHED_FOLLOW:
-		chosen = in_turn(me, list, n);
-		chosen->until = chosen->events + LONG_TURN;
-		break;
+	case SCHED_FOLLOW: /* a schedule that is lost: who would go on in the end */
 	case SCHED_SERIAL:
 		chosen = serial(me, list, n);
 		break;

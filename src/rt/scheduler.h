@@ -11,6 +11,7 @@
  *   sched.c        the token: who has it, who waits, handing it over
  *   sched_thread.c threads, from their creation to their end
  *   sched_count.c  which accesses and operations are events, and points
+ *   sched_first.c  which of them repeat what was done before
  *   sched_pick.c   who comes next
  *   sched_plan.c   the schedule and the hints that the tools wrote, and the report
  *   sched_follow.c following the schedule
@@ -102,7 +103,7 @@ struct sched_thread {
 	uint32_t watched;
 	uint64_t watched_beat, watched_since;
 
-	/* sched_count.c: what was touched in the stretch at hand */
+	/* sched_first.c: what was touched in the stretch at hand */
 	struct sched_table *table;
 };
 
@@ -312,7 +313,7 @@ void sched_pick_created(struct sched_thread *t);
 void sched_pick_done(struct sched_thread *t);
 uint64_t sched_random(void);
 
-/* sched_count.c */
+/* sched_first.c */
 bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds);
 void sched_count_stretch(struct sched_thread *me);
 /* The trace hears of a function that was entered at this depth. */

@@ -12,6 +12,12 @@ static uint32_t roll(struct program *p, uint32_t sides)
 	return (uint32_t)((p->random >> 11) % sides);
 }
 
+/* Two rolls never stand in one call: compilers differ in which of its arguments comes first. */
+static uint8_t roll_access(struct program *p)
+{
+	return roll(p, 2) ? HISTORY_READ : HISTORY_WRITE;
+}
+
 static void put(struct program *p, uint32_t t, uint8_t kind, uint32_t object, uint32_t unit)
 {
 	if (p->count[t] < MAX_STEPS)
@@ -44,12 +50,15 @@ static void write_thread(struct program *p, const struct shape *shape, uint32_t 
 			memmove(held + at, held + at + 1, (count - at - 1) * sizeof(*held));
 			count--;
 		} else if (what == 9 && shape->semaphores) {
-			put(p, t, roll(p, 2) ? HISTORY_POST : HISTORY_SEM_WAIT, roll(p, shape->semaphores),
-			    0);
+			uint8_t kind = roll(p, 2) ? HISTORY_POST : HISTORY_SEM_WAIT;
+
+			put(p, t, kind, roll(p, shape->semaphores), 0);
 		} else if (what == 10) {
 			unit = roll(p, 4) ? ++*units : 0;
 		} else {
-			put(p, t, roll(p, 2) ? HISTORY_READ : HISTORY_WRITE, roll(p, shape->variables), unit);
+			uint8_t kind = roll_access(p);
+
+			put(p, t, kind, roll(p, shape->variables), unit);
 		}
 	}
 	while (count)
@@ -249,9 +258,11 @@ bool program_make(struct program *p, const struct shape *shape, uint64_t seed)
 	if (shape->main_thread)
 		for (uint32_t t = 1; t < p->threads; t++) {
 			put(p, 0, HISTORY_JOIN, t, 0);
-			if (!roll(p, 3))
-				put(p, 0, roll(p, 2) ? HISTORY_READ : HISTORY_WRITE, roll(p, p->variables),
-				    1);
+			if (roll(p, 3))
+				continue;
+			uint8_t kind = roll_access(p);
+
+			put(p, 0, kind, roll(p, p->variables), 1);
 		}
 	p->states = 1;
 	for (uint32_t t = 0; t < p->threads; t++) {

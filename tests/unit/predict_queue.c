@@ -8,7 +8,7 @@
 enum { ITEMS = 200, GROUPS = 6, BATCHES = 5 };
 
 struct plain {
-	uint32_t item, group, batch;
+	uint32_t item, group, cost, batch;
 	uint32_t taken; /* when; 0: not yet */
 };
 
@@ -21,18 +21,28 @@ static uint32_t tried(const struct plain *all, uint32_t count, uint32_t group)
 	return n;
 }
 
-/* When this batch had its last turn in the group. */
+static uint32_t spent(const struct plain *all, uint32_t count, const struct plain *of)
+{
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < count; i++)
+		n += all[i].taken && all[i].group == of->group && all[i].cost == of->cost;
+	return n * of->cost;
+}
+
+/* When this batch had its last turn in the group, at this cost. */
 static uint32_t last_turn(const struct plain *all, uint32_t count, const struct plain *of)
 {
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (all[i].group == of->group && all[i].batch == of->batch && all[i].taken > last)
+		if (all[i].group == of->group && all[i].cost == of->cost && all[i].batch == of->batch &&
+		    all[i].taken > last)
 			last = all[i].taken;
 	return last;
 }
 
-/* It is the first of its group and batch that is still there, and no other is due. */
+/* It is the first of its group, cost and batch that is still there, and no other is due. */
 static void check(struct plain *all, uint32_t count, uint32_t item, uint32_t time)
 {
 	struct plain *it = &all[item];
@@ -41,10 +51,12 @@ static void check(struct plain *all, uint32_t count, uint32_t item, uint32_t tim
 	for (uint32_t i = 0; i < count; i++) {
 		if (all[i].taken)
 			continue;
-		if (all[i].group == it->group && all[i].batch == it->batch)
+		if (all[i].group == it->group && all[i].cost == it->cost && all[i].batch == it->batch)
 			assert_true(i >= item);
 		assert_true(tried(all, count, it->group) <= tried(all, count, all[i].group));
 		if (all[i].group == it->group)
+			assert_true(spent(all, count, it) <= spent(all, count, &all[i]));
+		if (all[i].group == it->group && all[i].cost == it->cost)
 			assert_true(last_turn(all, count, it) <= last_turn(all, count, &all[i]));
 	}
 	it->taken = time;
@@ -62,9 +74,11 @@ static void least_tried_first(void **state)
 		for (uint32_t batch = 0; batch < BATCHES; batch++) {
 			queue_begin(&q);
 			for (uint64_t n = helper_random(&random) % (ITEMS / BATCHES); n; n--) {
-				all[count] = (struct plain){
-					count, (uint32_t)(helper_random(&random) % GROUPS), batch, 0};
-				queue_add(&q, all[count].group, count);
+				uint32_t group = (uint32_t)(helper_random(&random) % GROUPS);
+				uint32_t cost = 1 + (uint32_t)(helper_random(&random) % (QUEUE_COSTS - 1));
+
+				all[count] = (struct plain){count, group, cost, batch, 0};
+				queue_add(&q, group, cost, count);
 				count++;
 			}
 			for (uint64_t n = helper_random(&random) % 30; n && queue_take(&q, &item); n--)

@@ -118,9 +118,45 @@ static void spread_out(void **state)
 	free(p.predictions);
 }
 
+/* One place, one variable that is written again and again: every other turn is for what comes late. */
+static void unseen_first(void **state)
+{
+	enum { WRITES = 8 };
+	uint32_t groups[WRITES] = {0};
+	bool had[WRITES] = {false};
+	struct history h;
+	struct ranking r;
+	struct predict p = {.history = &h, .count = WRITES - 2};
+
+	history_init(&h);
+	history_variable(&h);
+	for (uint32_t i = 0; i < WRITES; i++)
+		history_add(&h, (struct history_event){.thread = i & 1, .kind = HISTORY_WRITE});
+	p.predictions = mem_zalloc(WRITES, sizeof(*p.predictions));
+	for (uint32_t i = 0; i < p.count; i++) {
+		p.predictions[i].goal = (struct weave_goal){.count = 1, .targets = {i}};
+		p.predictions[i].accesses[1] = i + 1; /* neither the first write nor the last */
+	}
+	ranking_make(&r, &p, groups, false);
+	assert_int_equal(r.count, WRITES - 2);
+	for (uint32_t i = 0; i < r.count; i++) {
+		uint32_t late = p.count - 1;
+
+		while (had[late])
+			late--;
+		if (!(i & 1))
+			assert_int_equal(r.turns[i].prediction, late);
+		had[r.turns[i].prediction] = true;
+	}
+	ranking_release(&r);
+	history_release(&h);
+	free(p.predictions);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(all_once), cmocka_unit_test(spread_out)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_once), cmocka_unit_test(spread_out),
+					   cmocka_unit_test(unseen_first)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,39 @@ def spelling(atomsan, source, work):
         assert {finding["pattern"] for finding in document["findings"]} >= {"RWW"}, f"{name}: {document}"
 
 
+def sinks(atomsan, source, work):
+    """A prediction whose schedules are in vain is worth less from then on, and says why; one that fails is not."""
+    for name, why in (("harmless", "harmless"), ("barred", "not feasible"), ("lost", "failed")):
+        run([atomsan, "cc", "-g", "-O1", "-pthread", source / f"{name}.c", "-o", work / name], 0)
+        run([atomsan, "record", "-o", work / "t.atr", "--", work / name], 0, 1)
+        store = f"--db={work}/{name}.db"
+        run([atomsan, "predict", store, work / "t.atr"], 66)
+
+        def listed():
+            findings = json.loads(run([atomsan, "list", "--json", store], 0).stdout)["findings"]
+            return max(findings, key=lambda finding: finding["forced"]["schedules"])
+
+        before = listed()
+        assert before["state"] == "predicted" and not before["forced"]["schedules"], before
+        run([atomsan, "explore", store, "--seed=1", "--budget=12", "--strategy=random", "-o", work / "s", "--", work / name],
+            66 if name == "lost" else 0)
+        after, forced = listed(), listed()["forced"]
+        assert after["id"] == before["id"] and forced["schedules"] > 1, after
+        told = f"{forced['schedules']} schedules tried"
+        for words in (["list"], ["show", after["id"]]):
+            text = run([atomsan, *words, store], 0).stdout
+            assert told in text and why in text, f"{told}, {why}: {text}"
+        if name == "lost":
+            assert forced["failed"] and after["confidence"] >= before["confidence"], after
+        else:
+            assert not forced["failed"] and after["confidence"] <= before["confidence"] * 2 / 3, (before, after)
+            assert bool(forced["not_feasible"]) == (name == "barred"), forced
+        # Another exploration adds to it.
+        run([atomsan, "explore", store, "--seed=9", "--budget=12", "--strategy=random", "-o", work / "s", "--", work / name],
+            66 if name == "lost" else 0)
+        assert listed()["forced"]["schedules"] > forced["schedules"], listed()
+
+
 def refuses(atomsan, source, work):
     """What is wrong with the command line or the files is one sentence and status 1."""
     def refused(*words):
@@ -115,7 +148,7 @@ def main():
     os.environ.pop("ATOMSAN_OPTIONS", None)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        if name in ("refuses", "spelling"):
+        if name in ("refuses", "sinks", "spelling"):
             globals()[name](atomsan, source, pathlib.Path(work))
         else:
             program(atomsan, source, name, pathlib.Path(work))

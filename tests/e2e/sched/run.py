@@ -154,6 +154,11 @@ def test_first():
         expect("\nevents first\n" in text, text)
         again = replay(result["findings"][0]["schedule"], os.path.abspath(pathlib.Path(name).stem), "--times=20")
         expect(again["counts"]["failed"] == 20 == again["counts"]["same_interleaving"], name, again["counts"])
+    # What a long range is remembered by is short, and so are its repetitions.
+    huge = pathlib.Path("huge.schedule")
+    huge.write_text("atomsan schedule 1\nevents first\nthen serial\n")
+    result = replay(huge, build("ranges.c"), "--quiet", arguments=["64"])
+    expect(result["runs"][0]["verdict"] == "passed" and result["runs"][0]["events"] < 20, result)
 
 
 def test_given():
@@ -334,6 +339,52 @@ def test_leftovers():
             expect(tool.wait(timeout=60) == -number, words, "did not die of the signal", tool.returncode)
             expect(wait_until(lambda: not alive(program)), words, "left running:", alive(program))
     expect(not os.listdir("temporary"), os.listdir("temporary"))
+
+
+# What odd.c does, and what a run of it comes to under a schedule that fits and one that does not.
+ODD = {
+    "flock": ("passed", ""),
+    "sleep": ("passed", ""),
+    "epoll": ("passed", ""),
+    "forks": ("passed", ""),
+    "leaves": ("passed", ""),
+    "ticks": ("passed", ""),
+    "interrupts": ("passed", ""),
+    "exec": ("wrong exit status", "exit status is 5"),
+    "exec-other": ("wrong exit status", "exit status is 5"),
+    "watchdog": ("crash", "signal 14"),
+    "kills": ("crash", "signal 9"),
+    "ends": ("crash", "signal 15"),
+    "stuck": ("time-out", "did not end"),
+    "stops": ("time-out", "did not end"),
+    "spins": ("time-out", "did not end"),
+}
+
+
+def test_odd():
+    """Whatever a program does, and whatever its schedule wants: a verdict, and nothing stays behind."""
+    os.mkdir("temporary")
+    os.environ["TMPDIR"] = os.path.abspath("temporary")
+    program = build("odd.c", "odd-" + str(os.getpid()))
+    fits = schedule("fits.schedule")
+    # More of its threads than they do, threads that do not exist, and both before it is time.
+    ignored = schedule("ignored.schedule", "T0 2", "T2 3", "T0 80", "T1 2", "T2 2", "T1 100000000", "T1.7 3", "T2 100000001")
+    for mode, (verdict, text) in ODD.items():
+        limit = "--timeout=0.4" if verdict == "time-out" else "--timeout=60"
+        for path in (fits, ignored):
+            result = replay(path, program, "--quiet", limit, arguments=[mode])
+            ran = result["runs"][0]
+            lost = path == ignored
+            expect(ran["verdict"] == ("schedule not followed" if lost and verdict == "passed" else verdict), mode, path, result)
+            expect(text in ran["text"] and ran["followed"] != lost, mode, path, result)
+            expect(result["status"] == (66 if verdict != "passed" else 1 if lost else 0), mode, path, result)
+            expect(wait_until(lambda: not alive(program)), mode, "left running:", alive(program))
+        if verdict != "time-out":
+            found = explore(program, "--seed=1", "--budget=3", "--jobs=2", "--no-minimise", limit, arguments=[mode])
+            expect(bool(found["findings"]) == (verdict != "passed"), mode, found)
+            expect(wait_until(lambda: not alive(program)), mode, "left running:", alive(program))
+        expect(not os.listdir("temporary"), mode, os.listdir("temporary"))
+        expect(not glob.glob("odd-??????"), mode, "left a file")
 
 
 def test_gdb():
