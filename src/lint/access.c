@@ -101,28 +101,81 @@ bool access_node_shared(const struct lint *lint, uint32_t node)
 
 /* ---- names ---- */
 
-/* An object of the node that tells what it is; not sure if there are others, and none has the name. */
-static const struct object *telling_object(struct lint *lint, uint32_t node, const char *name, bool *sure)
+/* An object that tells what a node is. */
+struct telling {
+	uint32_t object; /* 0: there is none */
+	bool sure;       /* there is no other */
+};
+
+struct naming {
+	struct map by_key; /* node and text -> variable */
+	struct map by_node;
+	struct map told;    /* node -> its place in telling + 1 */
+	struct map globals; /* node and a global's name -> object */
+	VEC(struct telling) telling;
+};
+
+static uint64_t key_of(uint32_t node, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325ull ^ node;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
+	return hash ? hash : 1;
+}
+
+static const char *global_name(const struct lint *lint, uint32_t object)
 {
 	const struct program *p = &lint->program;
-	const struct object *found = NULL;
+
+	return program_text(p, p->globals[lint->pt.objects.at[object].index].name);
+}
+
+/* All objects of a node are looked at once, however many accesses ask: there may be thousands of both. */
+static uint32_t tell(struct lint *lint, struct naming *naming, uint32_t node)
+{
+	struct telling found = {0};
 	uint32_t cookie, count = 0;
 
 	for (uint32_t o = shape_first(lint->pt.shape, node, &cookie); o;
 	     o = shape_next(lint->pt.shape, &cookie)) {
-		const struct object *object = &lint->pt.objects.at[o];
+		bool global = lint->pt.objects.at[o].kind == OBJECT_GLOBAL;
 
-		if (object->kind == OBJECT_GLOBAL && *name &&
-		    !strcmp(program_text(p, p->globals[object->index].name), name)) {
-			*sure = true;
-			return object;
-		}
 		count++;
-		if (!found || (object->kind == OBJECT_GLOBAL && found->kind != OBJECT_GLOBAL))
-			found = object;
+		if (!found.object || (global && lint->pt.objects.at[found.object].kind != OBJECT_GLOBAL))
+			found.object = o;
+		if (!global)
+			continue;
+		uint64_t key = key_of(node, global_name(lint, o));
+
+		while (map_get(&naming->globals, key))
+			key++;
+		map_set(&naming->globals, key, o);
 	}
-	*sure = count == 1;
-	return found;
+	found.sure = count == 1;
+	vec_push(&naming->telling, found);
+	map_set(&naming->told, node, naming->telling.count);
+	return naming->telling.count;
+}
+
+/* An object of the node that tells what it is; not sure if there are others, and none has the name. */
+static const struct object *telling_object(struct lint *lint, struct naming *naming, uint32_t node,
+					   const char *name, bool *sure)
+{
+	uint32_t told = map_get(&naming->told, node), o;
+
+	if (!told)
+		told = tell(lint, naming, node);
+	for (uint64_t key = key_of(node, name); *name && (o = map_get(&naming->globals, key)); key++)
+		if (shape_find(lint->pt.shape, (struct shape_cell){lint->pt.objects.at[o].node, 0}).node ==
+			    node &&
+		    !strcmp(global_name(lint, o), name)) {
+			*sure = true;
+			return &lint->pt.objects.at[o];
+		}
+	*sure = naming->telling.at[told - 1].sure;
+	o = naming->telling.at[told - 1].object;
+	return o ? &lint->pt.objects.at[o] : NULL;
 }
 
 static bool starts(const char *text, const char *with)
@@ -145,7 +198,8 @@ static bool is_primitive(const char *type)
 }
 
 /* False if it is nothing that could be inconsistent. */
-static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struct variable *v, bool *whole)
+static bool name_variable(struct lint *lint, struct naming *naming, uint32_t node, uint32_t note,
+			  struct variable *v, bool *whole)
 {
 	const struct program *p = &lint->program;
 	const struct program_note *n = &p->notes[note];
@@ -163,7 +217,7 @@ static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struc
 		v->name = *member ? lint_text(lint, mem_textf("%s.%s", type, member)) : type;
 		return true;
 	}
-	object = telling_object(lint, node, base, &sure);
+	object = telling_object(lint, naming, node, base, &sure);
 	if (!object)
 		return false;
 	v->vague = !sure;
@@ -187,20 +241,6 @@ static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struc
 	default:
 		return false;
 	}
-}
-
-struct naming {
-	struct map by_key; /* node and text -> variable */
-	struct map by_node;
-};
-
-static uint64_t key_of(uint32_t node, const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325ull ^ node;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
-	return hash ? hash : 1;
 }
 
 static uint32_t find_variable(struct lint *lint, struct naming *naming, uint32_t node, const char *name,
@@ -241,7 +281,7 @@ static uint32_t variable_of(struct lint *lint, struct naming *naming, uint32_t n
 	uint64_t inner_key = 0, name_key = 0;
 	uint32_t number = 0;
 
-	if (!name_variable(lint, node, note, &v, whole))
+	if (!name_variable(lint, naming, node, note, &v, whole))
 		return 0;
 	if (*inner && !*whole) {
 		v.inner = inner;
@@ -489,16 +529,31 @@ void access_build(struct lint *lint)
 	ignore_free(ignore);
 	map_release(&c.naming.by_key);
 	map_release(&c.naming.by_node);
+	map_release(&c.naming.told);
+	map_release(&c.naming.globals);
+	vec_free(&c.naming.telling);
 	vec_free(&c.escapes);
 }
 
 /* What belongs to a set of which something is shared may be used with a stale value, too. */
 static void spread_to_sets(struct accesses *a)
 {
-	for (uint32_t n = 1; n < a->variables.count; n++)
-		for (uint32_t m = 1; m < a->variables.count && a->variables.at[n].shared; m++)
-			if (!strcmp(a->variables.at[m].set, a->variables.at[n].set))
-				a->variables.at[m].in_shared_set = true;
+	struct map shared = {0}; /* sets, by a variable of them */
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t n = 1; n < a->variables.count; n++) {
+			struct variable *v = &a->variables.at[n];
+			uint64_t key = key_of(0, v->set);
+			uint32_t known;
+
+			while ((known = map_get(&shared, key)) &&
+			       strcmp(a->variables.at[known].set, v->set) != 0)
+				key++;
+			if (!pass && v->shared && !known)
+				map_set(&shared, key, n);
+			v->in_shared_set = known || v->shared;
+		}
+	map_release(&shared);
 }
 
 /* Is there a write that another access of the variable may run beside? */
@@ -558,8 +613,6 @@ void access_release(struct lint *lint)
 		vec_free(&a->variables.at[i].reads);
 		vec_free(&a->variables.at[i].writes);
 	}
-	for (uint32_t i = 0; i < a->at.count; i++)
-		vec_free(&a->at.at[i].contexts);
 	vec_free(&a->variables);
 	vec_free(&a->at);
 	free(a->first);

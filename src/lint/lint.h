@@ -145,10 +145,10 @@ struct access {
 	uint32_t inst;
 	uint32_t variable;
 	bool write;
-	bool fresh; /* to an object that nobody else has seen yet */
-	bool whole; /* to the whole struct, of which the variable is a member */
-	bool quiet; /* nobody else runs then */
-	VEC(struct access_context) contexts;
+	bool fresh;        /* to an object that nobody else has seen yet */
+	bool whole;        /* to the whole struct, of which the variable is a member */
+	bool quiet;        /* nobody else runs then */
+	uint32_t contexts; /* a list of context.c, of all ways in which it happens */
 };
 
 struct accesses {
@@ -168,9 +168,15 @@ struct lockset {
 	uint32_t shared;             /* bit i: the i-th is a reader's lock */
 };
 
+/* Accesses of a function that hold the same happen in the same ways, so they share a list of them. */
+struct context_list {
+	VEC(struct access_context) at;
+};
+
 struct contexts {
-	VEC(struct lockset) locksets; /* 0: none */
-	struct map known;             /* locksets by what is in them; number + 1 */
+	VEC(struct lockset) locksets;   /* 0: none */
+	VEC(struct context_list) lists; /* 0: empty */
+	struct map known;               /* locksets by what is in them; number + 1 */
 	uint32_t *always; /* by function: locks held whenever it is called; UINT32_MAX if it never is */
 	uint32_t capped;  /* functions with too many contexts */
 };
@@ -248,6 +254,7 @@ const struct access *access_at(const struct lint *lint, uint32_t inst, uint32_t 
 void context_build(struct lint *lint);
 void context_release(struct lint *lint);
 uint32_t context_lockset(struct lint *lint, const struct lockset *set); /* its number */
+const struct context_list *context_list(const struct lint *lint, const struct access *access);
 /* The locks of an entry lockset and of what is held at an instruction, together. */
 struct lockset context_at(const struct lint *lint, uint32_t entry, uint32_t inst);
 /* May the access happen while a thread is at the instruction and holds these locks throughout? Returns the

@@ -123,9 +123,9 @@ static void add_locks(struct lint *lint, struct finding_list *list, struct findi
 {
 	const struct lockset *set;
 
-	if (!access->contexts.count)
+	if (!context_list(lint, access)->at.count)
 		return;
-	set = &lint->contexts.locksets.at[access->contexts.at[0].lockset];
+	set = &lint->contexts.locksets.at[context_list(lint, access)->at.at[0].lockset];
 	for (uint32_t i = 0; i < set->count; i++)
 		finding_add_lock(list, a, lint->regions.locks.at[set->locks[i]].name);
 }
