@@ -15,7 +15,7 @@
  *   flow       causal dependencies: values that leave a region
  *   view       what regions access, path by path
  *   stale, race, method, split    the judgements
- *   finding    one finding for all that is said of the same functions
+ *   group, result    one finding for all that is said of the same functions
  *
  * A lint is filled in this order; each part reads those before it.
  */
@@ -205,8 +205,8 @@ struct lint {
 	struct flows *flows;
 	struct views *views;
 	struct lint_options options;
-	uint64_t **below;  /* by function: bits of the functions that it calls, directly or not; made when
-			      asked */
+	uint64_t **below;  /* by component: bits of the functions that its members call, directly or not;
+			      made when asked */
 	VEC(char *) texts; /* owned */
 };
 
