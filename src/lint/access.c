@@ -136,14 +136,19 @@ static uint32_t tell(struct lint *lint, struct naming *naming, uint32_t node)
 {
 	struct telling found = {0};
 	uint32_t cookie, count = 0;
+	int best = 0;
 
 	for (uint32_t o = shape_first(lint->pt.shape, node, &cookie); o;
 	     o = shape_next(lint->pt.shape, &cookie)) {
-		bool global = lint->pt.objects.at[o].kind == OBJECT_GLOBAL;
+		const struct object *object = &lint->pt.objects.at[o];
+		bool global = object->kind == OBJECT_GLOBAL;
+		int worth = 1 + global + (global && is_plain_global(&lint->program, object->index));
 
 		count++;
-		if (!found.object || (global && lint->pt.objects.at[found.object].kind != OBJECT_GLOBAL))
+		if (worth > best) {
 			found.object = o;
+			best = worth;
+		}
 		if (!global)
 			continue;
 		uint64_t key = key_of(node, global_name(lint, o));

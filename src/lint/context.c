@@ -29,11 +29,11 @@ uint32_t context_lockset(struct lint *lint, const struct lockset *set)
 	return c->locksets.count - 1;
 }
 
-static void add_lock(const struct lint *lint, struct lockset *set, uint32_t lock, bool shared)
+void context_add(const struct lint *lint, struct lockset *set, uint32_t lock, bool shared)
 {
 	uint32_t at = 0;
 
-	if (lint->regions.locks.at[lock].is_private)
+	if (!lock || lint->regions.locks.at[lock].is_private)
 		return;
 	while (at < set->count && set->locks[at] < lock)
 		at++;
@@ -59,6 +59,14 @@ static bool has_given_up(const struct lock_state *s, uint32_t lock)
 	return false;
 }
 
+void context_hold(const struct lint *lint, struct lockset *set, uint32_t inst)
+{
+	const struct lock_state *s = region_state(lint, inst);
+
+	for (uint32_t i = 0; i < s->held_count; i++)
+		context_add(lint, set, s->held[i].lock, s->held[i].shared);
+}
+
 struct lockset context_at(const struct lint *lint, uint32_t entry, uint32_t inst)
 {
 	const struct lock_state *s = region_state(lint, inst);
@@ -67,9 +75,8 @@ struct lockset context_at(const struct lint *lint, uint32_t entry, uint32_t inst
 
 	for (uint32_t i = 0; i < from->count; i++)
 		if (!has_given_up(s, from->locks[i]))
-			add_lock(lint, &set, from->locks[i], from->shared >> i & 1);
-	for (uint32_t i = 0; i < s->held_count; i++)
-		add_lock(lint, &set, s->held[i].lock, s->held[i].shared);
+			context_add(lint, &set, from->locks[i], from->shared >> i & 1);
+	context_hold(lint, &set, inst);
 	return set;
 }
 
@@ -126,7 +133,8 @@ static void note_entry(struct lint *lint, uint32_t function, uint32_t entry)
 	for (uint32_t i = 0; i < a.count; i++)
 		for (uint32_t n = 0; n < b.count; n++)
 			if (a.locks[i] == b.locks[n])
-				add_lock(lint, &both, a.locks[i], (a.shared >> i & 1) || (b.shared >> n & 1));
+				context_add(lint, &both, a.locks[i],
+					    (a.shared >> i & 1) || (b.shared >> n & 1));
 	*always = context_lockset(lint, &both);
 }
 
@@ -272,7 +280,7 @@ void context_release(struct lint *lint)
 	free(lint->contexts.always);
 }
 
-static bool exclude(const struct lockset *a, const struct lockset *b)
+bool context_exclude(const struct lockset *a, const struct lockset *b)
 {
 	for (uint32_t i = 0; i < a->count; i++)
 		for (uint32_t n = 0; n < b->count; n++)
@@ -303,7 +311,7 @@ uint32_t context_interferes(const struct lint *lint, const struct access *other,
 		if (own && !(lint->threads.at[by].descendants >> thread & 1) &&
 		    !(lint->threads.at[thread].descendants >> by & 1))
 			continue;
-		if (!exclude(held, &lint->contexts.locksets.at[list->at.at[i].lockset]))
+		if (!context_exclude(held, &lint->contexts.locksets.at[list->at.at[i].lockset]))
 			return by + 1;
 	}
 	return 0;

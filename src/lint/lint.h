@@ -257,6 +257,11 @@ uint32_t context_lockset(struct lint *lint, const struct lockset *set); /* its n
 const struct context_list *context_list(const struct lint *lint, const struct access *access);
 /* The locks of an entry lockset and of what is held at an instruction, together. */
 struct lockset context_at(const struct lint *lint, uint32_t entry, uint32_t inst);
+/* One lock more, or all that the function holds at an instruction. */
+void context_add(const struct lint *lint, struct lockset *set, uint32_t lock, bool shared);
+void context_hold(const struct lint *lint, struct lockset *set, uint32_t inst);
+/* Can two threads not hold these at the same time? */
+bool context_exclude(const struct lockset *a, const struct lockset *b);
 /* May the access happen while a thread is at the instruction and holds these locks throughout? Returns the
  * other thread plus one, or 0. */
 uint32_t context_interferes(const struct lint *lint, const struct access *other, uint32_t thread,
