@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "lint/ignore.h"
 #include "lint/lint.h"
+#include "lint/own.h"
 
 /* ---- what threads share ---- */
 
@@ -315,103 +316,6 @@ static uint32_t variable_of(struct lint *lint, struct naming *naming, uint32_t n
 	return number;
 }
 
-/* ---- objects that nobody else has seen ---- */
-
-/* The value that a pointer is a place in. */
-static uint32_t base_value(const struct program *p, uint32_t value)
-{
-	for (int depth = 0; depth < 32; depth++) {
-		uint32_t maker = program_maker(p, value);
-		const struct program_inst *inst = &p->insts[maker];
-
-		if (!maker ||
-		    (inst->op != PROGRAM_OFFSET && (inst->op != PROGRAM_COPY || inst->operand_count != 1)))
-			break;
-		value = program_operand(p, inst, 0);
-	}
-	return value;
-}
-
-static bool before(const struct lint *lint, uint32_t a, uint32_t b)
-{
-	const struct program *p = &lint->program;
-	const struct cfg *c = &lint->cfgs[program_function_of(p, a)];
-	uint32_t x = lint_block(lint, a), y = lint_block(lint, b);
-
-	if (x == y)
-		return a < b || c->on_cycle[x];
-	if (c->number[x] == CFG_NONE || c->number[y] == CFG_NONE)
-		return false;
-	return c->number[x] < c->number[y] || (c->on_cycle[x] && c->on_cycle[y]);
-}
-
-static bool lets_out(const struct lint *lint, const struct program_inst *inst, uint32_t base)
-{
-	const struct program *p = &lint->program;
-	const struct known *known = pointsto_known(&lint->pt, inst);
-
-	switch ((enum program_op)inst->op) {
-	case PROGRAM_STORE:
-		return base_value(p, program_operand(p, inst, 0)) == base;
-	case PROGRAM_UPDATE:
-	case PROGRAM_PHI:
-		for (uint32_t i = inst->op == PROGRAM_UPDATE;
-		     i < (inst->op == PROGRAM_PHI ? inst->operand_count / 2 : inst->operand_count); i++)
-			if (base_value(p, program_operand(p, inst, i)) == base)
-				return true;
-		return false;
-	case PROGRAM_CALL:
-		if (known && known->kind != KNOWN_NONE && known->kind != KNOWN_CREATE &&
-		    known->kind != KNOWN_CREATE_CXX && known->kind != KNOWN_CREATE_TEAM)
-			return false;
-		for (uint32_t i = 0; i < program_argument_count(inst); i++)
-			if (base_value(p, program_operand(p, inst, i)) == base)
-				return true;
-		return false;
-	default:
-		return false;
-	}
-}
-
-/* Where an object that is made here is let out of the function's hands. */
-static void escapes_of(const struct lint *lint, uint32_t base, struct vec_u32 *out)
-{
-	const struct program *p = &lint->program;
-	const struct program_function *f = &p->functions[p->values[base].function];
-
-	out->count = 0;
-	for (uint32_t b = 0; b < f->block_count; b++) {
-		const struct program_block *block = &p->blocks[f->block + b];
-
-		for (uint32_t i = block->inst; i < block->inst + block->inst_count; i++)
-			if (lets_out(lint, &p->insts[i], base))
-				vec_push(out, i);
-	}
-}
-
-static bool is_fresh(struct lint *lint, uint32_t inst, uint32_t pointer, uint32_t *last_base,
-		     struct vec_u32 *escapes)
-{
-	const struct program *p = &lint->program;
-	uint32_t base = base_value(p, pointer), maker = program_maker(p, base);
-	const struct known *known = maker ? pointsto_known(&lint->pt, &p->insts[maker]) : NULL;
-	uint32_t f = program_function_of(p, inst);
-
-	if (p->functions[f].flags & FUNCTION_CONSTRUCTOR && base == p->functions[f].parameter &&
-	    p->functions[f].parameter_count)
-		return true;
-	if (!maker || (!(known && known->kind == KNOWN_ALLOCATE) && p->insts[maker].op != PROGRAM_ALLOCA))
-		return false;
-	if (*last_base != base) {
-		escapes_of(lint, base, escapes);
-		*last_base = base;
-	}
-	for (uint32_t i = 0; i < escapes->count; i++)
-		if (before(lint, escapes->at[i], inst))
-			return false;
-	return true;
-}
-
 /* ---- accesses ---- */
 
 static bool is_quiet(const struct lint *lint, uint32_t inst)
@@ -427,8 +331,7 @@ static bool is_quiet(const struct lint *lint, uint32_t inst)
 struct collect {
 	struct lint *lint;
 	struct naming naming;
-	uint32_t last_base;
-	struct vec_u32 escapes;
+	struct own *own;
 };
 
 static void add_access(struct collect *c, uint32_t inst, uint32_t pointer, uint32_t note, bool write)
@@ -443,7 +346,7 @@ static void add_access(struct collect *c, uint32_t inst, uint32_t pointer, uint3
 	access.variable = variable_of(lint, &c->naming, node, note, &access.whole);
 	if (!access.variable)
 		return;
-	access.fresh = is_fresh(lint, inst, pointer, &c->last_base, &c->escapes);
+	access.fresh = own_at(c->own, inst, pointer);
 	access.quiet = is_quiet(lint, inst);
 	if (!a->first[inst])
 		a->first[inst] = a->at.count;
@@ -487,7 +390,7 @@ void access_build(struct lint *lint)
 {
 	const struct program *p = &lint->program;
 	struct accesses *a = &lint->accesses;
-	struct collect c = {.lint = lint};
+	struct collect c = {.lint = lint, .own = own_new(lint)};
 	struct ignore *ignore = ignore_new();
 
 	vec_push(&a->variables, (struct variable){.name = "", .set = ""});
@@ -537,7 +440,7 @@ void access_build(struct lint *lint)
 	map_release(&c.naming.told);
 	map_release(&c.naming.globals);
 	vec_free(&c.naming.telling);
-	vec_free(&c.escapes);
+	own_free(c.own);
 }
 
 /* What belongs to a set of which something is shared may be used with a stale value, too. */
