@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "lint/ignore.h"
 #include "lint/lint.h"
+#include "lint/own.h"
 
 /* ---- what threads share ---- */
 
@@ -101,28 +102,86 @@ bool access_node_shared(const struct lint *lint, uint32_t node)
 
 /* ---- names ---- */
 
-/* An object of the node that tells what it is; not sure if there are others, and none has the name. */
-static const struct object *telling_object(struct lint *lint, uint32_t node, const char *name, bool *sure)
+/* An object that tells what a node is. */
+struct telling {
+	uint32_t object; /* 0: there is none */
+	bool sure;       /* there is no other */
+};
+
+struct naming {
+	struct map by_key; /* node and text -> variable */
+	struct map by_node;
+	struct map told;    /* node -> its place in telling + 1 */
+	struct map globals; /* node and a global's name -> object */
+	VEC(struct telling) telling;
+};
+
+static uint64_t key_of(uint32_t node, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325ull ^ node;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
+	return hash ? hash : 1;
+}
+
+static const char *global_name(const struct lint *lint, uint32_t object)
 {
 	const struct program *p = &lint->program;
-	const struct object *found = NULL;
+
+	return program_text(p, p->globals[lint->pt.objects.at[object].index].name);
+}
+
+/* All objects of a node are looked at once, however many accesses ask: there may be thousands of both. */
+static uint32_t tell(struct lint *lint, struct naming *naming, uint32_t node)
+{
+	struct telling found = {0};
 	uint32_t cookie, count = 0;
+	int best = 0;
 
 	for (uint32_t o = shape_first(lint->pt.shape, node, &cookie); o;
 	     o = shape_next(lint->pt.shape, &cookie)) {
 		const struct object *object = &lint->pt.objects.at[o];
+		bool global = object->kind == OBJECT_GLOBAL;
+		int worth = 1 + global + (global && is_plain_global(&lint->program, object->index));
 
-		if (object->kind == OBJECT_GLOBAL && *name &&
-		    !strcmp(program_text(p, p->globals[object->index].name), name)) {
-			*sure = true;
-			return object;
-		}
 		count++;
-		if (!found || (object->kind == OBJECT_GLOBAL && found->kind != OBJECT_GLOBAL))
-			found = object;
+		if (worth > best) {
+			found.object = o;
+			best = worth;
+		}
+		if (!global)
+			continue;
+		uint64_t key = key_of(node, global_name(lint, o));
+
+		while (map_get(&naming->globals, key))
+			key++;
+		map_set(&naming->globals, key, o);
 	}
-	*sure = count == 1;
-	return found;
+	found.sure = count == 1;
+	vec_push(&naming->telling, found);
+	map_set(&naming->told, node, naming->telling.count);
+	return naming->telling.count;
+}
+
+/* An object of the node that tells what it is; not sure if there are others, and none has the name. */
+static const struct object *telling_object(struct lint *lint, struct naming *naming, uint32_t node,
+					   const char *name, bool *sure)
+{
+	uint32_t told = map_get(&naming->told, node), o;
+
+	if (!told)
+		told = tell(lint, naming, node);
+	for (uint64_t key = key_of(node, name); *name && (o = map_get(&naming->globals, key)); key++)
+		if (shape_find(lint->pt.shape, (struct shape_cell){lint->pt.objects.at[o].node, 0}).node ==
+			    node &&
+		    !strcmp(global_name(lint, o), name)) {
+			*sure = true;
+			return &lint->pt.objects.at[o];
+		}
+	*sure = naming->telling.at[told - 1].sure;
+	o = naming->telling.at[told - 1].object;
+	return o ? &lint->pt.objects.at[o] : NULL;
 }
 
 static bool starts(const char *text, const char *with)
@@ -145,7 +204,8 @@ static bool is_primitive(const char *type)
 }
 
 /* False if it is nothing that could be inconsistent. */
-static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struct variable *v, bool *whole)
+static bool name_variable(struct lint *lint, struct naming *naming, uint32_t node, uint32_t note,
+			  struct variable *v, bool *whole)
 {
 	const struct program *p = &lint->program;
 	const struct program_note *n = &p->notes[note];
@@ -163,7 +223,7 @@ static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struc
 		v->name = *member ? lint_text(lint, mem_textf("%s.%s", type, member)) : type;
 		return true;
 	}
-	object = telling_object(lint, node, base, &sure);
+	object = telling_object(lint, naming, node, base, &sure);
 	if (!object)
 		return false;
 	v->vague = !sure;
@@ -187,20 +247,6 @@ static bool name_variable(struct lint *lint, uint32_t node, uint32_t note, struc
 	default:
 		return false;
 	}
-}
-
-struct naming {
-	struct map by_key; /* node and text -> variable */
-	struct map by_node;
-};
-
-static uint64_t key_of(uint32_t node, const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325ull ^ node;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
-	return hash ? hash : 1;
 }
 
 static uint32_t find_variable(struct lint *lint, struct naming *naming, uint32_t node, const char *name,
@@ -241,7 +287,7 @@ static uint32_t variable_of(struct lint *lint, struct naming *naming, uint32_t n
 	uint64_t inner_key = 0, name_key = 0;
 	uint32_t number = 0;
 
-	if (!name_variable(lint, node, note, &v, whole))
+	if (!name_variable(lint, naming, node, note, &v, whole))
 		return 0;
 	if (*inner && !*whole) {
 		v.inner = inner;
@@ -270,103 +316,6 @@ static uint32_t variable_of(struct lint *lint, struct naming *naming, uint32_t n
 	return number;
 }
 
-/* ---- objects that nobody else has seen ---- */
-
-/* The value that a pointer is a place in. */
-static uint32_t base_value(const struct program *p, uint32_t value)
-{
-	for (int depth = 0; depth < 32; depth++) {
-		uint32_t maker = program_maker(p, value);
-		const struct program_inst *inst = &p->insts[maker];
-
-		if (!maker ||
-		    (inst->op != PROGRAM_OFFSET && (inst->op != PROGRAM_COPY || inst->operand_count != 1)))
-			break;
-		value = program_operand(p, inst, 0);
-	}
-	return value;
-}
-
-static bool before(const struct lint *lint, uint32_t a, uint32_t b)
-{
-	const struct program *p = &lint->program;
-	const struct cfg *c = &lint->cfgs[program_function_of(p, a)];
-	uint32_t x = lint_block(lint, a), y = lint_block(lint, b);
-
-	if (x == y)
-		return a < b || c->on_cycle[x];
-	if (c->number[x] == CFG_NONE || c->number[y] == CFG_NONE)
-		return false;
-	return c->number[x] < c->number[y] || (c->on_cycle[x] && c->on_cycle[y]);
-}
-
-static bool lets_out(const struct lint *lint, const struct program_inst *inst, uint32_t base)
-{
-	const struct program *p = &lint->program;
-	const struct known *known = pointsto_known(&lint->pt, inst);
-
-	switch ((enum program_op)inst->op) {
-	case PROGRAM_STORE:
-		return base_value(p, program_operand(p, inst, 0)) == base;
-	case PROGRAM_UPDATE:
-	case PROGRAM_PHI:
-		for (uint32_t i = inst->op == PROGRAM_UPDATE;
-		     i < (inst->op == PROGRAM_PHI ? inst->operand_count / 2 : inst->operand_count); i++)
-			if (base_value(p, program_operand(p, inst, i)) == base)
-				return true;
-		return false;
-	case PROGRAM_CALL:
-		if (known && known->kind != KNOWN_NONE && known->kind != KNOWN_CREATE &&
-		    known->kind != KNOWN_CREATE_CXX && known->kind != KNOWN_CREATE_TEAM)
-			return false;
-		for (uint32_t i = 0; i < program_argument_count(inst); i++)
-			if (base_value(p, program_operand(p, inst, i)) == base)
-				return true;
-		return false;
-	default:
-		return false;
-	}
-}
-
-/* Where an object that is made here is let out of the function's hands. */
-static void escapes_of(const struct lint *lint, uint32_t base, struct vec_u32 *out)
-{
-	const struct program *p = &lint->program;
-	const struct program_function *f = &p->functions[p->values[base].function];
-
-	out->count = 0;
-	for (uint32_t b = 0; b < f->block_count; b++) {
-		const struct program_block *block = &p->blocks[f->block + b];
-
-		for (uint32_t i = block->inst; i < block->inst + block->inst_count; i++)
-			if (lets_out(lint, &p->insts[i], base))
-				vec_push(out, i);
-	}
-}
-
-static bool is_fresh(struct lint *lint, uint32_t inst, uint32_t pointer, uint32_t *last_base,
-		     struct vec_u32 *escapes)
-{
-	const struct program *p = &lint->program;
-	uint32_t base = base_value(p, pointer), maker = program_maker(p, base);
-	const struct known *known = maker ? pointsto_known(&lint->pt, &p->insts[maker]) : NULL;
-	uint32_t f = program_function_of(p, inst);
-
-	if (p->functions[f].flags & FUNCTION_CONSTRUCTOR && base == p->functions[f].parameter &&
-	    p->functions[f].parameter_count)
-		return true;
-	if (!maker || (!(known && known->kind == KNOWN_ALLOCATE) && p->insts[maker].op != PROGRAM_ALLOCA))
-		return false;
-	if (*last_base != base) {
-		escapes_of(lint, base, escapes);
-		*last_base = base;
-	}
-	for (uint32_t i = 0; i < escapes->count; i++)
-		if (before(lint, escapes->at[i], inst))
-			return false;
-	return true;
-}
-
 /* ---- accesses ---- */
 
 static bool is_quiet(const struct lint *lint, uint32_t inst)
@@ -382,8 +331,7 @@ static bool is_quiet(const struct lint *lint, uint32_t inst)
 struct collect {
 	struct lint *lint;
 	struct naming naming;
-	uint32_t last_base;
-	struct vec_u32 escapes;
+	struct own *own;
 };
 
 static void add_access(struct collect *c, uint32_t inst, uint32_t pointer, uint32_t note, bool write)
@@ -398,7 +346,7 @@ static void add_access(struct collect *c, uint32_t inst, uint32_t pointer, uint3
 	access.variable = variable_of(lint, &c->naming, node, note, &access.whole);
 	if (!access.variable)
 		return;
-	access.fresh = is_fresh(lint, inst, pointer, &c->last_base, &c->escapes);
+	access.fresh = own_at(c->own, inst, pointer);
 	access.quiet = is_quiet(lint, inst);
 	if (!a->first[inst])
 		a->first[inst] = a->at.count;
@@ -442,7 +390,7 @@ void access_build(struct lint *lint)
 {
 	const struct program *p = &lint->program;
 	struct accesses *a = &lint->accesses;
-	struct collect c = {.lint = lint};
+	struct collect c = {.lint = lint, .own = own_new(lint)};
 	struct ignore *ignore = ignore_new();
 
 	vec_push(&a->variables, (struct variable){.name = "", .set = ""});
@@ -489,16 +437,31 @@ void access_build(struct lint *lint)
 	ignore_free(ignore);
 	map_release(&c.naming.by_key);
 	map_release(&c.naming.by_node);
-	vec_free(&c.escapes);
+	map_release(&c.naming.told);
+	map_release(&c.naming.globals);
+	vec_free(&c.naming.telling);
+	own_free(c.own);
 }
 
 /* What belongs to a set of which something is shared may be used with a stale value, too. */
 static void spread_to_sets(struct accesses *a)
 {
-	for (uint32_t n = 1; n < a->variables.count; n++)
-		for (uint32_t m = 1; m < a->variables.count && a->variables.at[n].shared; m++)
-			if (!strcmp(a->variables.at[m].set, a->variables.at[n].set))
-				a->variables.at[m].in_shared_set = true;
+	struct map shared = {0}; /* sets, by a variable of them */
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t n = 1; n < a->variables.count; n++) {
+			struct variable *v = &a->variables.at[n];
+			uint64_t key = key_of(0, v->set);
+			uint32_t known;
+
+			while ((known = map_get(&shared, key)) &&
+			       strcmp(a->variables.at[known].set, v->set) != 0)
+				key++;
+			if (!pass && v->shared && !known)
+				map_set(&shared, key, n);
+			v->in_shared_set = known || v->shared;
+		}
+	map_release(&shared);
 }
 
 /* Is there a write that another access of the variable may run beside? */
@@ -558,8 +521,6 @@ void access_release(struct lint *lint)
 		vec_free(&a->variables.at[i].reads);
 		vec_free(&a->variables.at[i].writes);
 	}
-	for (uint32_t i = 0; i < a->at.count; i++)
-		vec_free(&a->at.at[i].contexts);
 	vec_free(&a->variables);
 	vec_free(&a->at);
 	free(a->first);

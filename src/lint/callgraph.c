@@ -175,30 +175,43 @@ const struct call_edge *callgraph_at(const struct callgraph *c, uint32_t inst, u
 	return &c->edges[first - 1];
 }
 
-bool callgraph_below(const struct lint *lint, uint32_t from, uint32_t to)
+/* Members of a recursion call each other, so they share an answer. */
+static uint64_t *find_below(const struct lint *lint, uint32_t from)
 {
 	const struct callgraph *c = &lint->calls;
-	uint64_t *bits = lint->below[from];
+	uint32_t words = lint->program.functions_count / 64 + 1;
+	uint64_t *bits = mem_zalloc(words, sizeof(*bits));
+	struct vec_u32 waiting = {0};
 
-	if (!bits) {
-		struct vec_u32 waiting = {0};
+	bits[from / 64] |= 1ull << (from % 64);
+	vec_push(&waiting, from);
+	while (waiting.count) {
+		uint32_t f = waiting.at[--waiting.count];
+		const uint64_t *known = lint->below[c->component[f]];
 
-		bits = lint->below[from] = mem_zalloc(lint->program.functions_count / 64 + 1, sizeof(*bits));
-		bits[from / 64] |= 1ull << (from % 64);
-		vec_push(&waiting, from);
-		while (waiting.count) {
-			uint32_t f = waiting.at[--waiting.count];
+		for (uint32_t i = 0; known && i < words; i++)
+			bits[i] |= known[i];
+		for (uint32_t e = c->first[f]; !known && e < c->first[f + 1]; e++) {
+			uint32_t g = c->edges[e].callee;
 
-			for (uint32_t e = c->first[f]; e < c->first[f + 1]; e++) {
-				uint32_t g = c->edges[e].callee;
-
-				if (bits[g / 64] >> (g % 64) & 1)
-					continue;
-				bits[g / 64] |= 1ull << (g % 64);
-				vec_push(&waiting, g);
-			}
+			if (bits[g / 64] >> (g % 64) & 1)
+				continue;
+			bits[g / 64] |= 1ull << (g % 64);
+			vec_push(&waiting, g);
 		}
-		vec_free(&waiting);
 	}
-	return bits[to / 64] >> (to % 64) & 1;
+	vec_free(&waiting);
+	return bits;
+}
+
+bool callgraph_below(const struct lint *lint, uint32_t from, uint32_t to)
+{
+	uint64_t **bits = &lint->below[lint->calls.component[from]];
+
+	/* One that the program does not have calls nobody. */
+	if (!lint->calls.component[from])
+		return from == to;
+	if (!*bits)
+		*bits = find_below(lint, from);
+	return (*bits)[to / 64] >> (to % 64) & 1;
 }

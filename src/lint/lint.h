@@ -15,7 +15,7 @@
  *   flow       causal dependencies: values that leave a region
  *   view       what regions access, path by path
  *   stale, race, method, split    the judgements
- *   finding    one finding for all that is said of the same functions
+ *   group, result    one finding for all that is said of the same functions
  *
  * A lint is filled in this order; each part reads those before it.
  */
@@ -145,10 +145,10 @@ struct access {
 	uint32_t inst;
 	uint32_t variable;
 	bool write;
-	bool fresh; /* to an object that nobody else has seen yet */
-	bool whole; /* to the whole struct, of which the variable is a member */
-	bool quiet; /* nobody else runs then */
-	VEC(struct access_context) contexts;
+	bool fresh;        /* to an object that nobody else has seen yet */
+	bool whole;        /* to the whole struct, of which the variable is a member */
+	bool quiet;        /* nobody else runs then */
+	uint32_t contexts; /* a list of context.c, of all ways in which it happens */
 };
 
 struct accesses {
@@ -168,9 +168,15 @@ struct lockset {
 	uint32_t shared;             /* bit i: the i-th is a reader's lock */
 };
 
+/* Accesses of a function that hold the same happen in the same ways, so they share a list of them. */
+struct context_list {
+	VEC(struct access_context) at;
+};
+
 struct contexts {
-	VEC(struct lockset) locksets; /* 0: none */
-	struct map known;             /* locksets by what is in them; number + 1 */
+	VEC(struct lockset) locksets;   /* 0: none */
+	VEC(struct context_list) lists; /* 0: empty */
+	struct map known;               /* locksets by what is in them; number + 1 */
 	uint32_t *always; /* by function: locks held whenever it is called; UINT32_MAX if it never is */
 	uint32_t capped;  /* functions with too many contexts */
 };
@@ -199,8 +205,8 @@ struct lint {
 	struct flows *flows;
 	struct views *views;
 	struct lint_options options;
-	uint64_t **below;  /* by function: bits of the functions that it calls, directly or not; made when
-			      asked */
+	uint64_t **below;  /* by component: bits of the functions that its members call, directly or not;
+			      made when asked */
 	VEC(char *) texts; /* owned */
 };
 
@@ -248,8 +254,14 @@ const struct access *access_at(const struct lint *lint, uint32_t inst, uint32_t 
 void context_build(struct lint *lint);
 void context_release(struct lint *lint);
 uint32_t context_lockset(struct lint *lint, const struct lockset *set); /* its number */
+const struct context_list *context_list(const struct lint *lint, const struct access *access);
 /* The locks of an entry lockset and of what is held at an instruction, together. */
 struct lockset context_at(const struct lint *lint, uint32_t entry, uint32_t inst);
+/* One lock more, or all that the function holds at an instruction. */
+void context_add(const struct lint *lint, struct lockset *set, uint32_t lock, bool shared);
+void context_hold(const struct lint *lint, struct lockset *set, uint32_t inst);
+/* Can two threads not hold these at the same time? */
+bool context_exclude(const struct lockset *a, const struct lockset *b);
 /* May the access happen while a thread is at the instruction and holds these locks throughout? Returns the
  * other thread plus one, or 0. */
 uint32_t context_interferes(const struct lint *lint, const struct access *other, uint32_t thread,

@@ -11,7 +11,7 @@ static bool given_up(const struct lock_state *s, uint32_t lock)
 	return false;
 }
 
-static uint32_t base_value(const struct program *p, uint32_t value)
+uint32_t pair_base(const struct program *p, uint32_t value)
 {
 	for (int depth = 0; depth < 32; depth++) {
 		uint32_t maker = program_maker(p, value);
@@ -40,15 +40,15 @@ static uint32_t object_of(const struct lint *lint, uint32_t inst)
 	case PROGRAM_UPDATE:
 	case PROGRAM_MOVE:
 	case PROGRAM_FILL:
-		return base_value(p, program_operand(p, i, 0));
+		return pair_base(p, program_operand(p, i, 0));
 	case PROGRAM_STORE:
-		return base_value(p, program_operand(p, i, 1));
+		return pair_base(p, program_operand(p, i, 1));
 	case PROGRAM_CALL: {
 		const struct program_function *f = &p->functions[i->callee];
 
 		if (!i->callee || f->receiver_index >= program_argument_count(i))
 			return 0;
-		return base_value(p, program_operand(p, i, f->receiver_index));
+		return pair_base(p, program_operand(p, i, f->receiver_index));
 	}
 	default:
 		return 0;
@@ -89,7 +89,7 @@ static bool of_another(const struct lint *lint, const struct held *held, uint32_
 	if (lint->regions.locks.at[held->lock].is_one || !known || known->kind == KNOWN_WAIT_CXX)
 		return false;
 	object = object_of(lint, inst);
-	mine = base_value(p, program_operand(p, &p->insts[r->inst], (uint32_t)known->a));
+	mine = pair_base(p, program_operand(p, &p->insts[r->inst], (uint32_t)known->a));
 	return object && mine && !same_value(lint, object, mine, 0);
 }
 

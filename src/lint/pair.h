@@ -12,6 +12,8 @@ struct lockset pair_held(const struct lint *lint, uint32_t function, uint32_t a,
 bool pair_in_scope(const struct lint *lint, uint32_t inst, uint32_t function);
 /* Are these two about the same object, as far as the function can tell: 1 yes, -1 no, 0 not known. */
 int pair_same_object(const struct lint *lint, uint32_t a, uint32_t b);
+/* The value that a pointer is a place in. */
+uint32_t pair_base(const struct program *p, uint32_t value);
 bool pair_is_root(const struct lint *lint, uint32_t function);
 /* Can control get from one instruction to another of the same function? */
 bool pair_reaches(const struct lint *lint, uint32_t a, uint32_t b);

@@ -397,32 +397,48 @@ static void resolve_callbacks(struct pointsto *pt, uint32_t number)
 	}
 }
 
-static void resolve(struct pointsto *pt, bool guess)
+static bool makes_thread(const struct known *known)
+{
+	return known && (known->kind == KNOWN_CREATE || known->kind == KNOWN_CREATE_CXX ||
+			 known->kind == KNOWN_CREATE_TEAM);
+}
+
+/* Callbacks are named, so these are settled at once; the rest is gone through again and again. */
+static void find_open(struct pointsto *pt)
 {
 	const struct program *p = pt->program;
 
 	for (uint32_t i = 1; i < p->insts_count; i++) {
 		const struct program_inst *inst = &p->insts[i];
-		const struct known *known;
+		const struct known *known = pointsto_known(pt, inst);
 
-		if (inst->op == PROGRAM_MOVE) {
+		if (inst->op == PROGRAM_MOVE || (inst->op == PROGRAM_CALL && !inst->callee) ||
+		    makes_thread(known) ||
+		    (known && known->kind == KNOWN_MOVE && program_argument_count(inst) > 1))
+			vec_push(&pt->open, i);
+		else if (inst->op == PROGRAM_CALL && !(p->functions[inst->callee].flags & FUNCTION_DEFINED))
+			resolve_callbacks(pt, i);
+	}
+}
+
+static void resolve(struct pointsto *pt, bool guess)
+{
+	const struct program *p = pt->program;
+
+	for (uint32_t n = 0; n < pt->open.count; n++) {
+		uint32_t i = pt->open.at[n];
+		const struct program_inst *inst = &p->insts[i];
+
+		if (inst->op == PROGRAM_MOVE)
 			copy_bytes(pt, pointsto_cell(pt, program_operand(p, inst, 0)),
 				   pointsto_cell(pt, program_operand(p, inst, 1)), inst->size);
-			continue;
-		}
-		if (inst->op != PROGRAM_CALL)
-			continue;
-		known = pointsto_known(pt, inst);
-		if (!inst->callee)
+		else if (!inst->callee)
 			resolve_call(pt, i, guess);
-		else if (known && (known->kind == KNOWN_CREATE || known->kind == KNOWN_CREATE_CXX ||
-				   known->kind == KNOWN_CREATE_TEAM))
-			resolve_create(pt, i, known);
-		else if (known && known->kind == KNOWN_MOVE && program_argument_count(inst) > 1)
+		else if (makes_thread(pointsto_known(pt, inst)))
+			resolve_create(pt, i, pointsto_known(pt, inst));
+		else
 			copy_bytes(pt, pointsto_cell(pt, program_operand(p, inst, 0)),
 				   pointsto_cell(pt, program_operand(p, inst, 1)), 0);
-		else if (!(p->functions[inst->callee].flags & FUNCTION_DEFINED))
-			resolve_callbacks(pt, i);
 	}
 }
 
@@ -450,6 +466,7 @@ void pointsto_build(struct pointsto *pt, const struct program *p, pointsto_said 
 	globals(pt);
 	for (uint32_t i = 1; i < p->insts_count; i++)
 		constrain(pt, i);
+	find_open(pt);
 	do {
 		before = shape_changes(pt->shape);
 		resolve(pt, false);
@@ -467,6 +484,7 @@ void pointsto_release(struct pointsto *pt)
 	for (uint32_t i = 0; i < pt->targets.count; i++)
 		vec_free(&pt->targets.at[i]);
 	vec_free(&pt->targets);
+	vec_free(&pt->open);
 	vec_free(&pt->objects);
 	shape_free(pt->shape);
 	free(pt->cells);

@@ -34,6 +34,7 @@ struct pointsto {
 	struct shape_cell *cells;    /* by value: what it points to */
 	struct shape_cell *results;  /* by function: what its result points to */
 	const struct known **known;  /* by function, or NULL; of one that is defined: the user says so */
+	struct vec_u32 open;         /* instructions whose effect depends on answers */
 	uint32_t *slots;             /* by instruction: place in targets, 0 if none */
 	VEC(struct vec_u32) targets; /* functions that a computed call reaches, or that a new thread runs */
 	bool unsettled;              /* there were too many rounds: answers are missing */

@@ -276,6 +276,9 @@ static double weigh_writes(const struct lint *lint, const struct verdict *v, uin
 		c -= 0.25;
 	if (lint->regions.regions.at[v->second_region].after_wait)
 		c -= 0.3;
+	/* What a thread does one after the other all its life is no whole. */
+	if (pair_is_root(lint, v->function))
+		c -= 0.15;
 	return c < 0.05 ? 0.05 : c;
 }
 

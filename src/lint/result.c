@@ -5,18 +5,7 @@
 #include <string.h>
 
 #include "lint/flow.h"
-#include "lint/pair.h"
-
-/* Verdicts that make up one finding. */
-struct group {
-	uint32_t function, other_function;
-	const char *set;
-	uint32_t best;               /* verdict */
-	uint32_t pairs;              /* of regions, that are sure enough to be told */
-	uint32_t from_line, to_line; /* in the function: from the first to the last of these */
-	double confidence;
-	double by_rule[VERDICT_RULES];
-};
+#include "lint/group.h"
 
 static const struct access *access_number(const struct lint *lint, uint32_t n)
 {
@@ -53,69 +42,6 @@ static struct finding_place function_place(struct lint *lint, struct finding_lis
 	};
 }
 
-/* ---- groups ---- */
-
-/* Is the function a unit for the set, by its receiver or as part of the file's interface? */
-static bool is_unit_for(const struct lint *lint, uint32_t f, const char *set)
-{
-	const struct program *p = &lint->program;
-	const struct program_function *function = &p->functions[f];
-	static const char globals[] = "globals of ";
-
-	if (pair_is_root(lint, f))
-		return false;
-	if (!strncmp(set, globals, strlen(globals)))
-		return function->flags & FUNCTION_EXTERNAL &&
-		       !strcmp(program_text(p, function->file), set + strlen(globals));
-	return !strcmp(program_text(p, function->receiver), set);
-}
-
-/* The function whose work the interfering access is: what was called first that is a unit for the set, as a
- * run would see it. */
-static uint32_t other_function(const struct lint *lint, const struct verdict *v, const char *set)
-{
-	uint32_t f = program_function_of(&lint->program, access_number(lint, v->other)->inst);
-	const struct callgraph *c = &lint->calls;
-
-	for (int steps = 0; steps < 8 && !callgraph_below(lint, v->function, f); steps++) {
-		uint32_t above = 0;
-
-		for (uint32_t e = c->callers_first[f]; e < c->callers_first[f + 1] && !above; e++) {
-			uint32_t caller = c->edges[c->callers[e]].caller;
-
-			if (caller != f && lint->threads.reach[caller] >> v->other_thread & 1 &&
-			    is_unit_for(lint, caller, set))
-				above = caller;
-		}
-		if (!above)
-			break;
-		f = above;
-	}
-	return callgraph_below(lint, v->function, f) ? v->function : f;
-}
-
-static struct group *group_of(struct lint *lint, struct group **groups, uint32_t *count,
-			      const struct verdict *v)
-{
-	const char *set = lint->accesses.variables.at[access_number(lint, v->first)->variable].set;
-
-	for (uint32_t i = 0; i < *count; i++)
-		if ((*groups)[i].function == v->function && !strcmp((*groups)[i].set, set))
-			return &(*groups)[i];
-	*groups = mem_resize(*groups, *count + 1, sizeof(**groups));
-	(*groups)[*count] = (struct group){.function = v->function, .set = set, .confidence = -1};
-	return &(*groups)[(*count)++];
-}
-
-static int by_confidence(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	if (x->confidence != y->confidence)
-		return x->confidence > y->confidence ? -1 : 1;
-	return x->function < y->function ? -1 : x->function > y->function;
-}
-
 /* ---- one finding ---- */
 
 static void add_locks(struct lint *lint, struct finding_list *list, struct finding_access *a,
@@ -123,9 +49,9 @@ static void add_locks(struct lint *lint, struct finding_list *list, struct findi
 {
 	const struct lockset *set;
 
-	if (!access->contexts.count)
+	if (!context_list(lint, access)->at.count)
 		return;
-	set = &lint->contexts.locksets.at[access->contexts.at[0].lockset];
+	set = &lint->contexts.locksets.at[context_list(lint, access)->at.at[0].lockset];
 	for (uint32_t i = 0; i < set->count; i++)
 		finding_add_lock(list, a, lint->regions.locks.at[set->locks[i]].name);
 }
@@ -332,6 +258,7 @@ static void say_counts(struct lint *lint, const struct verdicts *verdicts, struc
 		functions += (lint->program.functions[f].flags & FUNCTION_DEFINED) != 0;
 	finding_add_count(list, "functions", functions);
 	finding_add_count(list, "instructions", lint->program.insts_count - 1);
+	finding_add_count(list, "calls", lint->calls.edge_count);
 	finding_add_count(list, "threads", lint->threads.count);
 	finding_add_count(list, "locks", lint->regions.locks.count - 1);
 	finding_add_count(list, "regions", regions);
@@ -377,115 +304,15 @@ static void say_blind_spots(struct lint *lint, struct finding_list *list)
 				      lint->flows->dropped));
 }
 
-/* Two analyses that agree are worth more than one, if each is sure enough for itself. */
-static void agree(struct group *g)
-{
-	double second = 0;
-	bool first_seen = false;
-
-	for (int i = 0; i < VERDICT_RULES; i++) {
-		if (g->by_rule[i] == g->confidence && !first_seen)
-			first_seen = true;
-		else if (g->by_rule[i] > second)
-			second = g->by_rule[i];
-	}
-	if (second >= 0.4 && g->confidence >= 0.4)
-		g->confidence += (1 - g->confidence) * 0.2;
-}
-
-/* Only the lowest function is at fault: a caller that sees the same first region through it is not. */
-static void blame_lowest(struct lint *lint, const struct verdicts *verdicts, struct group *groups,
-			 uint32_t count, double *lowered)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct verdict *v = &verdicts->at.at[groups[i].best];
-
-		lowered[i] = groups[i].confidence;
-		for (uint32_t n = 0; n < count; n++) {
-			const struct verdict *u = &verdicts->at.at[groups[n].best];
-
-			if (n != i && groups[n].function != groups[i].function &&
-			    callgraph_below(lint, groups[i].function, groups[n].function) &&
-			    groups[n].confidence >= 0.4 &&
-			    (v->first_region == u->first_region || v->second_region == u->second_region))
-				lowered[i] = groups[i].confidence * 0.6;
-		}
-	}
-	for (uint32_t i = 0; i < count; i++)
-		groups[i].confidence = lowered[i];
-}
-
-/* How many pairs of regions a finding is about, which is how the paper counts, and where they lie. */
-static void count_pairs(const struct lint *lint, const struct verdicts *verdicts,
-			const uint32_t *group_of_verdict, struct group *groups, uint32_t count,
-			double threshold)
-{
-	struct map seen = {0};
-
-	for (uint32_t i = 0; i < verdicts->at.count; i++) {
-		const struct verdict *v = &verdicts->at.at[i];
-		struct group *g = &groups[group_of_verdict[i]];
-		uint32_t from = lint->program.insts[v->first_via].line;
-		uint32_t to = lint->program.insts[v->second_via].line;
-		uint64_t key = map_hash((uint64_t)group_of_verdict[i] << 32 | v->first_region) ^
-			       (uint64_t)v->second_region << 17;
-
-		if (i != g->best && (v->confidence < threshold || v->confidence < 0.4))
-			continue;
-		if (!g->pairs || (from && from < g->from_line))
-			g->from_line = from;
-		if (to > g->to_line)
-			g->to_line = to;
-		if (map_get(&seen, key))
-			continue;
-		map_set(&seen, key, 1);
-		g->pairs++;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		if (groups[i].from_line > groups[i].to_line) {
-			uint32_t line = groups[i].from_line;
-
-			groups[i].from_line = groups[i].to_line;
-			groups[i].to_line = line;
-		}
-	map_release(&seen);
-}
-
 void result_add(struct lint *lint, const struct verdicts *verdicts, double threshold,
 		struct finding_list *list)
 {
-	struct group *groups = NULL;
-	uint32_t count = 0,
-		 *group_of_verdict = mem_alloc((verdicts->at.count + 1ull) * sizeof(*group_of_verdict));
+	struct groups groups = {.at.count = 0};
 
-	for (uint32_t i = 0; i < verdicts->at.count; i++) {
-		const struct verdict *v = &verdicts->at.at[i];
-		struct group *g = group_of(lint, &groups, &count, v);
-
-		group_of_verdict[i] = (uint32_t)(g - groups);
-		if (v->confidence > g->by_rule[v->rule])
-			g->by_rule[v->rule] = v->confidence;
-		if (v->confidence > g->confidence) {
-			g->confidence = v->confidence;
-			g->best = i;
-		}
-	}
-	count_pairs(lint, verdicts, group_of_verdict, groups, count, threshold);
-	free(group_of_verdict);
-	double *lowered = mem_alloc((count + 1) * sizeof(*lowered));
-
-	for (uint32_t i = 0; i < count; i++) {
-		groups[i].other_function =
-			other_function(lint, &verdicts->at.at[groups[i].best], groups[i].set);
-		agree(&groups[i]);
-	}
-	blame_lowest(lint, verdicts, groups, count, lowered);
-	free(lowered);
-	if (count)
-		qsort(groups, count, sizeof(*groups), by_confidence);
-	for (uint32_t i = 0; i < count && groups[i].confidence >= threshold; i++)
-		add_finding(lint, verdicts, &groups[i], list);
+	group_build(lint, verdicts, threshold, &groups);
+	for (uint32_t i = 0; i < groups.at.count && groups.at.at[i].confidence >= threshold; i++)
+		add_finding(lint, verdicts, &groups.at.at[i], list);
 	say_counts(lint, verdicts, list);
 	say_blind_spots(lint, list);
-	free(groups);
+	vec_free(&groups.at);
 }

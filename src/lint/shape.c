@@ -14,7 +14,10 @@ struct node {
 	uint32_t parent; /* itself for a root */
 	uint32_t object;
 	int64_t shift; /* of its place 0 in the parent */
-	uint32_t next; /* circle of the merged nodes */
+	/* Nodes with objects that were merged into a root, itself among them: a list, so that looking
+	 * through them does not pass the many that stand for pointers alone. */
+	uint32_t first, last; /* of a root; 0: none */
+	uint32_t next;
 	bool flat;
 	VEC(struct field) fields; /* of a root; in order */
 };
@@ -52,7 +55,9 @@ uint32_t shape_node(struct shape *s, uint32_t object)
 {
 	uint32_t n = s->nodes.count;
 
-	vec_push(&s->nodes, (struct node){.parent = n, .object = object, .next = n});
+	vec_push(&s->nodes,
+		 (struct node){
+			 .parent = n, .object = object, .first = object ? n : 0, .last = object ? n : 0});
 	return n;
 }
 
@@ -164,13 +169,16 @@ static void unify_one(struct shape *s, struct shape_cell a, struct shape_cell b)
 	}
 	struct node *into = &s->nodes.at[a.node], *from = &s->nodes.at[b.node];
 	__typeof__(from->fields) fields = from->fields;
-	uint32_t next = into->next;
 
 	s->changes++;
 	from->parent = a.node;
 	from->shift = a.at - b.at;
-	into->next = from->next;
-	from->next = next;
+	if (into->last && from->first)
+		s->nodes.at[into->last].next = from->first;
+	if (!into->first)
+		into->first = from->first;
+	if (from->last)
+		into->last = from->last;
 	memset(&from->fields, 0, sizeof(from->fields));
 	for (uint32_t i = 0; i < fields.count; i++)
 		put(s, a.node, fields.at[i].at + a.at - b.at, fields.at[i].target);
@@ -241,22 +249,14 @@ bool shape_field(struct shape *s, uint32_t node, uint32_t i, int64_t *at, struct
 
 uint32_t shape_next(struct shape *s, uint32_t *cookie)
 {
-	uint32_t root = shape_find(s, (struct shape_cell){*cookie, 0}).node;
-
-	while ((*cookie = s->nodes.at[*cookie].next) != root)
-		if (s->nodes.at[*cookie].object)
-			return s->nodes.at[*cookie].object;
-	return 0;
+	*cookie = s->nodes.at[*cookie].next;
+	return s->nodes.at[*cookie].object;
 }
 
 uint32_t shape_first(struct shape *s, uint32_t node, uint32_t *cookie)
 {
-	*cookie = shape_find(s, (struct shape_cell){node, 0}).node;
-	if (!*cookie)
-		return 0;
-	if (s->nodes.at[*cookie].object)
-		return s->nodes.at[*cookie].object;
-	return shape_next(s, cookie);
+	*cookie = s->nodes.at[shape_find(s, (struct shape_cell){node, 0}).node].first;
+	return s->nodes.at[*cookie].object;
 }
 
 uint64_t shape_changes(const struct shape *s)

@@ -20,7 +20,20 @@
 #include "lint/verdict.h"
 #include "lint/view.h"
 
-/* Is the variable also written in the region in which it was read? 2: a constant, behind the read. */
+/* Is the value that is stored what the one that was read leads to: the rest of a list whose first is taken?
+ */
+static bool is_rest(const struct program *p, uint32_t stored, uint32_t read)
+{
+	uint32_t maker = program_maker(p, stored);
+
+	for (int depth = 0; maker && depth < 4 && p->insts[maker].op == PROGRAM_COPY; depth++)
+		maker = program_maker(p, program_operand(p, &p->insts[maker], 0));
+	return maker && p->insts[maker].op == PROGRAM_LOAD && p->insts[maker].flags & PROGRAM_POINTER &&
+	       pair_base(p, program_operand(p, &p->insts[maker], 0)) == p->insts[read].value;
+}
+
+/* Is the variable also written in the region in which it was read? 2: a constant, or the rest of a list,
+ * behind the read. */
 static int written_along(const struct lint *lint, uint32_t access)
 {
 	const struct program *p = &lint->program;
@@ -37,7 +50,8 @@ static int written_along(const struct lint *lint, uint32_t access)
 		    !flow_same_or_callers(lint, a->inst, b))
 			continue;
 		if (p->insts[b].op != PROGRAM_STORE ||
-		    p->values[program_operand(p, &p->insts[b], 0)].kind != VALUE_NUMBER ||
+		    (p->values[program_operand(p, &p->insts[b], 0)].kind != VALUE_NUMBER &&
+		     !is_rest(p, program_operand(p, &p->insts[b], 0), a->inst)) ||
 		    !pair_reaches(lint, a->inst, b))
 			return 1;
 		found = 2;
@@ -155,9 +169,41 @@ static bool region_reads(const struct lint *lint, uint32_t region, uint32_t vari
 }
 
 /* The highest rank that a writer can have: nobody need look for a better one. */
-enum { RANK_BEST = 3 };
+enum { RANK_LOCKED = 1, RANK_IN_SCOPE = 2, RANK_KEPT_OUT = 4, RANK_BEST = 7 };
 
-static void look_for_writers(const struct lint *lint, const struct flow_edge *e, struct answer *a)
+/* Locks that are surely held where the value of an edge is read: by the function, and further down. */
+static struct lockset locks_of_read(const struct lint *lint, const struct flow_edge *e)
+{
+	uint32_t always = lint->contexts.always[e->function];
+	uint32_t inst = lint->accesses.at.at[e->from.access].inst;
+	struct lockset set = context_at(lint, always == UINT32_MAX ? 0 : always, e->from.via);
+
+	if (inst != e->from.via)
+		context_hold(lint, &set, inst);
+	if (e->from.region)
+		context_add(lint, &set, lint->regions.regions.at[e->from.region].lock,
+			    lint->regions.regions.at[e->from.region].shared);
+	return set;
+}
+
+/* Does who writes hold a lock that is held where the value is read? Then to hold it longer keeps it out. */
+static bool kept_out(const struct lint *lint, const struct lockset *read, const struct access *write,
+		     uint32_t by, const struct lockset *throughout)
+{
+	const struct context_list *list = context_list(lint, write);
+
+	for (uint32_t i = 0; i < list->at.count; i++) {
+		const struct lockset *held = &lint->contexts.locksets.at[list->at.at[i].lockset];
+
+		if (list->at.at[i].thread == by && !context_exclude(throughout, held) &&
+		    context_exclude(read, held))
+			return true;
+	}
+	return false;
+}
+
+static void look_for_writers(const struct lint *lint, const struct flow_edge *e, const struct lockset *read,
+			     bool atomic, struct answer *a)
 {
 	const struct variable *x = &lint->accesses.variables.at[a->x];
 
@@ -170,8 +216,11 @@ static void look_for_writers(const struct lint *lint, const struct flow_edge *e,
 
 			if (!by || !context_interferes(lint, w, t, e->from.via, &a->held))
 				continue;
-			int rank = 2 * pair_in_scope(lint, w->inst, e->function) +
-				   (region_state(lint, w->inst)->held_count != 0);
+			bool out = kept_out(lint, read, w, by - 1, &a->held) ||
+				   (atomic && lint->program.insts[w->inst].flags & PROGRAM_ATOMIC);
+			int rank = (out ? RANK_KEPT_OUT : 0) +
+				   (pair_in_scope(lint, w->inst, e->function) ? RANK_IN_SCOPE : 0) +
+				   (region_state(lint, w->inst)->held_count ? RANK_LOCKED : 0);
 
 			a->count = verdict_add_other(
 				lint, a->others, a->count,
@@ -185,21 +234,24 @@ static void look_for_writers(const struct lint *lint, const struct flow_edge *e,
 
 /* Writes that make the value stale, one per function and the likeliest first; one by the same function in
  * another thread tells most. */
-static const struct answer *find_writers(const struct lint *lint, struct answers *answers,
+static const struct answer *find_writers(struct lint *lint, struct answers *answers,
 					 const struct flow_edge *e)
 {
-	bool is_new;
+	const struct lockset read = locks_of_read(lint, e);
+	const struct access *from = &lint->accesses.at.at[e->from.access];
+	bool atomic = lint->program.insts[from->inst].flags & PROGRAM_ATOMIC, is_new;
 	struct answer *answer =
 		answer_to(lint, answers,
 			  (struct answer_question){.function = e->function,
 						   .first_via = e->from.via,
 						   .second_via = e->to.via,
 						   .left = e->around,
-						   .x = lint->accesses.at.at[e->from.access].variable},
+						   .x = from->variable,
+						   .kind = context_lockset(lint, &read) * 2 + atomic},
 			  &is_new);
 
 	if (is_new)
-		look_for_writers(lint, e, answer);
+		look_for_writers(lint, e, &read, atomic, answer);
 	return answer;
 }
 
@@ -224,7 +276,8 @@ static bool checked_again(const struct lint *lint, const struct flow_edge *e, co
 }
 
 /* How sure, from 0 to 1. Every lenient rule is here. */
-static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict *v)
+static double weigh(struct lint *lint, const struct flow_edge *e, const struct verdict_other *writer,
+		    struct verdict *v)
 {
 	const struct access *a = &lint->accesses.at.at[e->from.access];
 	const struct access *b = &lint->accesses.at.at[e->to.access];
@@ -274,6 +327,9 @@ static double weigh(struct lint *lint, const struct flow_edge *e, struct verdict
 	/* What may be different things need not be one that changed. */
 	if (x->vague)
 		c *= 0.5;
+	/* A longer region would not keep the writer out: it is a race, or was not meant to be one. */
+	if (writer->rank < RANK_KEPT_OUT)
+		c *= 0.5;
 	/* From one object to another. */
 	if (pair_same_object(lint, e->from.via, e->to.via) < 0)
 		c *= 0.5;
@@ -305,7 +361,7 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 
 		if (!writers->count)
 			continue;
-		v.confidence = weigh(lint, e, &v);
+		v.confidence = weigh(lint, e, &writers->others[0], &v);
 		verdicts->count[VERDICT_STALE]++;
 		verdict_add(verdicts, &v, writers->others, writers->count);
 	}

@@ -142,7 +142,8 @@ static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, 
 	static struct program_note last;
 	static uint32_t last_number;
 
-	if (!note_find(i, write, &note))
+	/* Of a variable that another unit defines, a unit knows no members; here it is known. */
+	if (!note_find(i, write, &note) || (note.base_kind == ATOMSAN_BASE_GLOBAL && !*note.member))
 		describe_again(i, pointer, type, 0, &note);
 	entry = (struct program_note){table_text(note.type),
 				      table_text(note.member),
