@@ -54,7 +54,11 @@ static void write_results(void)
 		for (int k = 0; k < ATOMSAN_HEAL_COUNTERS; k++)
 			put_number(&line, section->counter[k]);
 		put(&line, "\n");
-		sys3(write, fd, line.bytes, line.length);
+		/* Half of it would look like all of it. */
+		if (sys3(write, fd, line.bytes, line.length) != (long)line.length) {
+			sys2(ftruncate, fd, 0);
+			break;
+		}
 	}
 	sys1(close, fd);
 }

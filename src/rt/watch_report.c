@@ -6,6 +6,7 @@
 
 uint32_t watch_report_total;
 static bool begun; /* the file has its first line */
+static bool lost;  /* there was no room for something, and so the file is empty */
 
 /* One record, written at once. What does not fit is cut off at a line's end, which a reader notices by the
  * missing end. */
@@ -76,6 +77,8 @@ static void write_out(void)
 	uint64_t n = 0, done = 0;
 	long fd;
 
+	if (lost)
+		return;
 	for (const char *s = rt_options.results; *s && n < sizeof path - 32; s++)
 		path[n++] = *s;
 	for (const char *s = "/watched.%p"; *s; s++)
@@ -88,8 +91,12 @@ static void write_out(void)
 	while (done < text.length) {
 		long wrote = sys3(write, fd, text.bytes + done, text.length - done);
 
-		if (wrote <= 0)
+		/* Half of it would look like all of it. */
+		if (wrote <= 0) {
+			lost = true;
+			sys2(ftruncate, fd, 0);
 			break;
+		}
 		done += (uint64_t)wrote;
 	}
 	sys1(close, fd);
@@ -294,7 +301,7 @@ void watch_report_start(void)
 
 void watch_report_fork_child(void)
 {
-	begun = false;
+	begun = lost = false;
 	watch_report_total = 0;
 	lock = 0;
 }
