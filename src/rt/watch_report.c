@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/watch_report.h"
+#include "rt/digits.h"
+#include "rt/spinlock.h"
 #include "rt/sys.h"
 
 #include <fcntl.h>
@@ -16,17 +18,6 @@ struct text {
 };
 static struct text text;
 static uint32_t lock;
-
-static void enter(void)
-{
-	while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-		sys0(sched_yield);
-}
-
-static void leave(void)
-{
-	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
-}
 
 static void put(char c)
 {
@@ -48,15 +39,9 @@ static void put_text(const char *s)
 
 static void put_number(uint64_t n, unsigned base)
 {
-	char digits[24];
-	unsigned count = 0;
+	struct rt_digits room;
 
-	do {
-		digits[count++] = "0123456789abcdef"[n % base];
-		n /= base;
-	} while (n);
-	while (count)
-		put(digits[--count]);
+	put_text(rt_digits(&room, n, base));
 }
 
 static void field(const char *s)
@@ -259,20 +244,20 @@ static void tell(const struct watch_report *report)
 
 void watch_report(const struct watch_report *report)
 {
-	enter();
+	rt_spin_enter(&lock);
 	watch_report_total++;
 	if (*rt_options.results)
 		to_file(report);
 	else
 		tell(report);
-	leave();
+	rt_spin_leave(&lock);
 }
 
 static void line_of_three(const char *word, const char *name, const uint64_t *number, uint64_t value)
 {
 	if (!*rt_options.results)
 		return;
-	enter();
+	rt_spin_enter(&lock);
 	begin(word);
 	field(name);
 	if (number)
@@ -280,7 +265,7 @@ static void line_of_three(const char *word, const char *name, const uint64_t *nu
 	field_number(value);
 	put('\n');
 	write_out();
-	leave();
+	rt_spin_leave(&lock);
 }
 
 void watch_report_seen(const char *kind, uint64_t number, uint64_t times)
