@@ -27,6 +27,17 @@ struct atomicity_word {
 	bool quoted;
 };
 
+/* Files are compared by this: where a program was built does not matter. */
+static inline const char *atomicity_last_part(const char *path)
+{
+	const char *last = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			last = path + 1;
+	return last;
+}
+
 bool atomicity_word_is(struct atomicity_word word, const char *text);
 /* The word without its escapes, cut off where the room ends; returns the length of the whole. */
 uint32_t atomicity_word_copy(struct atomicity_word word, char *to, uint32_t room);

@@ -59,16 +59,6 @@ static bool is_joined(struct atomicity_word word, const char *a, const char *b)
 	return at == word.length;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *last = path;
-
-	for (; *path; path++)
-		if (*path == '/')
-			last = path + 1;
-	return last;
-}
-
 static bool same_file(struct atomicity_word word, const char *path)
 {
 	for (uint32_t i = 0; i < word.length; i++)
@@ -77,7 +67,7 @@ static bool same_file(struct atomicity_word word, const char *path)
 			word.length -= i + 1;
 			i = (uint32_t)-1;
 		}
-	return atomicity_word_is(word, last_part(path));
+	return atomicity_word_is(word, atomicity_last_part(path));
 }
 
 unsigned atomicity_serializable(unsigned first, unsigned last)

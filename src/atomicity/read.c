@@ -345,7 +345,8 @@ static int header(struct atomicity_reader *reader)
 	uint64_t version;
 
 	reader->started = true;
-	reader->line = reader->line_after;
+	/* An empty file has no line, but people count from 1. */
+	reader->line = reader->line_after ? reader->line_after : 1;
 	if (more < 0)
 		return -1;
 	if (!more || line.count != 2 || !is(line.words[0], "atomicity") ||

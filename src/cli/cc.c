@@ -17,6 +17,7 @@
 
 #include "cli/ccflags.h"
 #include "cli/ccline.h"
+#include "cli/repository.h"
 #include "elf/tables.h"
 
 /* In single quotes where a shell would see more than a word. */
@@ -190,12 +191,25 @@ static int link_with_healing(const struct verb *verb, int cxx, const struct ccli
 	return tables_has_section(ccline_output(line), ATOMSAN_HEAL_TABLE) ? CLI_OK : -1;
 }
 
+/* One that is damaged somewhere is used up to there, and the pass says so. One that nothing can be had from
+ * would make a program that is healed of nothing. */
+static int check_repository(const char *path, struct err *err)
+{
+	struct repository repository = {0};
+	int failed = repository_open_given(&repository, path, err) < 0 && !repository.section_count;
+
+	repository_release(&repository);
+	return failed;
+}
+
 /* Returns only if clang could not be started, or has been. */
 static int compile(const struct verb *verb, int cxx, struct ccline *line, struct err *err)
 {
 	struct command command;
 	int status;
 
+	if (line->heal && check_repository(line->heal, err))
+		return cli_fail(verb, err);
 	tell_plugin(line);
 	if (line->heal && line->link == CCLINE_EXECUTABLE) {
 		status = link_with_healing(verb, cxx, line, err);

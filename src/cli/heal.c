@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan heal`: run a program so that what is known to break it does not happen. */
 #include "base/text.h"
+#include "cli/child.h"
+#include "cli/folder.h"
 #include "cli/healing.h"
 #include "finding/store.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static pid_t child;
-
-static void pass_on(int signal)
-{
-	if (child > 0)
-		kill(child, signal);
-}
-
 char *healing_options(const struct healing *h)
 {
 	const char *old = getenv("ATOMSAN_OPTIONS");
 	char *absolute = realpath(h->path, NULL);
-	char *options = mem_textf("heal=1:repository=%s:results=%s%s%s%s%s%s%s%s%s%s",
-				  absolute ? absolute : h->path, h->folder, h->wait ? ":heal_timeout=" : "",
-				  h->wait ? h->wait : "", h->noise ? ":noise=" : "", h->noise ? h->noise : "",
-				  h->seed ? ":seed=" : "", h->seed ? h->seed : "",
+	char *options = mem_textf("heal=1:repository=%s:results=%s%s%s%s%s%s", absolute ? absolute : h->path,
+				  h->folder, h->wait ? ":heal_timeout=" : "", h->wait ? h->wait : "",
 				  h->verbose ? ":verbosity=1" : "", old && *old ? ":" : "", old ? old : "");
 
 	free(absolute);
@@ -60,12 +50,15 @@ static void read_results(struct healing *h)
 		char *path = mem_textf("%s/%s", h->folder, entry->d_name), *line = NULL;
 		FILE *file = strncmp(entry->d_name, "heal.", 5) ? NULL : fopen(path, "re");
 		size_t room = 0;
+		bool any = false;
 
 		h->processes += file != NULL;
 		while (file && getline(&line, &room, file) > 0) {
 			line[strcspn(line, "\n")] = 0;
 			read_line(h, line);
+			any = true;
 		}
+		h->lost |= file && !any;
 		free(line);
 		if (file)
 			fclose(file);
@@ -194,29 +187,20 @@ void healing_keep(const struct healing *h, uint64_t (*times)(const void *user, c
 
 static int run_program(struct healing *h, char **argv)
 {
-	struct sigaction forward = {.sa_handler = pass_on};
 	char *options = healing_options(h);
+	struct child child = {.argv = argv, .options = options};
 	int status = 0, failed = 0;
+	struct err err;
 
-	setenv("ATOMSAN_OPTIONS", options, 1);
+	failed = child_start(&child, &err) < 0 || child_wait(0, &status, &err) < 0;
 	free(options);
-	child = fork();
-	if (child < 0)
-		return cli_failf(&verb_heal, "cannot start another process: %s", strerror(errno));
-	if (!child) {
-		execvp(argv[0], argv);
-		fprintf(stderr, "atomsan heal: %s: %s\n", argv[0], strerror(errno));
-		_exit(127);
-	}
-	sigaction(SIGINT, &forward, NULL);
-	sigaction(SIGTERM, &forward, NULL);
-	sigaction(SIGHUP, &forward, NULL);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return cli_failf(&verb_heal, "lost the program: %s", strerror(errno));
+	if (failed)
+		return cli_fail(&verb_heal, &err);
 	read_results(h);
-	if (!h->processes && WIFEXITED(status) && WEXITSTATUS(status) != 127)
+	if (!h->processes && WIFEXITED(status))
 		failed = cli_failf(&verb_heal, "%s was not healed: was it built with 'atomsan cc'?", argv[0]);
+	else if (h->lost)
+		cli_failf(&verb_heal, "%s has no room for what came of it", h->folder);
 	else if (h->publish.json)
 		print_json(h, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 	else if (!h->quiet)
@@ -224,29 +208,7 @@ static int run_program(struct healing *h, char **argv)
 	healing_keep(h, times_waited, NULL, h);
 	if (failed)
 		return failed;
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	/* Die as it died, so that whoever waits for us sees the same; its core dump is enough. */
-	signal(WTERMSIG(status), SIG_DFL);
-	raise(WTERMSIG(status));
-	return 128 + WTERMSIG(status);
-}
-
-static void remove_folder(const char *folder)
-{
-	DIR *directory = opendir(folder);
-	struct dirent *entry;
-
-	while (directory && (entry = readdir(directory))) {
-		char *path = mem_textf("%s/%s", folder, entry->d_name);
-
-		if (entry->d_name[0] != '.')
-			unlink(path);
-		free(path);
-	}
-	if (directory)
-		closedir(directory);
-	rmdir(folder);
+	return child_end(status);
 }
 
 static bool is_number(const char *text)
@@ -256,21 +218,20 @@ static bool is_number(const char *text)
 
 static int heal(struct healing *h, char **argv)
 {
-	const char *temporary = getenv("TMPDIR");
 	struct err err;
 	int status;
 
-	h->folder = mem_textf("%s/atomsan-heal-XXXXXX",
-			      temporary && *temporary == '/' && !strchr(temporary, ':') ? temporary : "/tmp");
-	if (!mkdtemp(h->folder))
-		return cli_failf(&verb_heal, "%s: cannot be made: %s", h->folder, strerror(errno));
-	if (target_init(&h->target, argv, &err) < 0 || healing_repository(h, &err) < 0)
+	h->folder = folder_make("heal", &err);
+	if (!h->folder)
+		return cli_fail(&verb_heal, &err);
+	if (target_init(&h->target, argv, &err) < 0 || healing_repository(h, &err) < 0 ||
+	    noise_apply(&h->noise, argv[0], h->publish.db, &err) < 0)
 		status = cli_fail(&verb_heal, &err);
 	else if (strchr(h->path, ':'))
 		status = cli_failf(&verb_heal, "the repository's name may not have a colon: %s", h->path);
 	else
 		status = h->verify ? healing_verify(h) : run_program(h, argv);
-	remove_folder(h->folder);
+	folder_remove(h->folder);
 	target_release(&h->target);
 	repository_release(&h->repository);
 	free(h->counters);
@@ -284,12 +245,13 @@ static int run(int argc, char **argv)
 	struct healing h = {0};
 	const struct cli_option options[] = {
 		{"--repository", &h.given, NULL}, {"--from-findings", NULL, &h.from_findings},
-		{"--wait", &h.wait, NULL},        {"--noise", &h.noise, NULL},
-		{"--seed", &h.seed, NULL},        {"--verify", NULL, &h.verify},
+		{"--wait", &h.wait, NULL},        NOISE_OPTIONS(h.noise),
+		NOISE_SEED_OPTION(h.noise),       {"--verify", NULL, &h.verify},
 		{"--times", &h.times, NULL},      {"--json", NULL, &h.publish.json},
 		{"--quiet", NULL, &h.quiet},      {"--verbose", NULL, &h.verbose},
 		{"--db", &h.publish.db, NULL},    {"--no-store", NULL, &h.publish.no_store},
-		TARGET_OPTIONS(h.target),         {NULL, NULL, NULL}};
+		TARGET_OPTIONS(h.target),         {NULL, NULL, NULL},
+	};
 	int first = cli_options(&verb_heal, argc, argv, options);
 
 	if (first < 0)
@@ -316,8 +278,6 @@ const struct verb verb_heal = {
 		"                         is not there, what the findings kept beside the program say\n"
 		"  --from-findings        add what the findings say to the repository, and heal with it\n"
 		"  --wait=MS              how long a thread waits for another one's section at most; 100\n"
-		"  --noise=NOISE          pauses that make rare interleavings frequent, see atomsan-race(1)\n"
-		"  --seed=N               of the noise\n"
 		"  --verify               run the schedules that failed, of FINDING or of all, with and\n"
 		"                         without healing, and say what came of it\n"
 		"  --times=N              --verify: each schedule N times\n"
@@ -325,7 +285,8 @@ const struct verb verb_heal = {
 		"  --quiet                say nothing about sections\n"
 		"  --verbose              say what the runtime does\n"
 		"  --db=FILE              where findings are kept; .atomsan/findings.db beside the program\n"
-		"  --no-store             do not note in the store what was healed\n" TARGET_HELP "\n"
+		"  --no-store             do not note in the store what was healed\n" TARGET_HELP
+			NOISE_HELP NOISE_SEED_HELP "\n"
 		"The exit status is the program's own; with --verify 66 if a schedule still fails.\n",
 	.run = run,
 };

@@ -4,6 +4,7 @@
 #define ATOMSAN_CLI_HEALING_H
 
 #include "abi/heal.h"
+#include "cli/noise.h"
 #include "cli/publish.h"
 #include "cli/target.h"
 #include "repository/repository.h"
@@ -11,8 +12,9 @@
 struct healing {
 	struct target target;
 	struct publish publish;
-	const char *given;                       /* --repository */
-	const char *noise, *seed, *wait, *times; /* as given */
+	struct noise noise;
+	const char *given;        /* --repository */
+	const char *wait, *times; /* as given */
 	int verify, from_findings, quiet, verbose;
 	const char *finding; /* --verify: this one alone; NULL: all */
 	char *path;          /* of the repository that the program is given */
@@ -21,6 +23,7 @@ struct healing {
 	/* of each section, over all processes */
 	uint64_t (*counters)[ATOMSAN_HEAL_COUNTERS];
 	uint32_t processes;
+	bool lost; /* some process could not tell */
 };
 
 /* ---- healing_sources.c ---- */

@@ -239,9 +239,11 @@ const struct verb verb_learn = {
 		"  --spec=FILE            add the sections that a spec file has\n"
 		"  --repository=FILE      where to keep it; PROGRAM.atomicity\n"
 		"  --db=FILE              the store; .atomsan/findings.db beside the program\n"
-		"  --seed=N               of the runs that are scheduled at random; 1\n"
-		"  --undisturbed          schedule no run\n"
-		"  --json                 say what came of it as a JSON document\n" TARGET_HELP "\n"
+		"  --seed=N               of the runs that are disturbed; 1\n"
+		"  --undisturbed          let all runs be as they are\n"
+		"  --json                 say what came of it as a JSON document\n" TARGET_HELP NOISE_HELP
+		"\n"
+		"Every other run has noise, random:20:sleep:20 where nothing else is said.\n"
 		"Nothing is learned from a run that fails. The exit status is 0, or 1 if none passed.\n",
 	.run = run,
 };

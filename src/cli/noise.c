@@ -144,6 +144,8 @@ char *noise_text(const struct noise *noise, const char *program, const char *db,
 	int failed = out ? 0 : err_set(err, "no memory for the noise");
 	bool any = false;
 
+	if (noise->budget && (!is_number(noise->budget, strlen(noise->budget)) || strlen(noise->budget) > 6))
+		failed = err_set(err, "--noise-budget=%s is no number of percents", noise->budget);
 	while (out && !failed && (one = strsep(&rest, "\n"))) {
 		if (!*one)
 			continue;
@@ -188,8 +190,6 @@ int noise_apply(const struct noise *noise, const char *program, const char *db, 
 	char *text, *options;
 	uint64_t seed;
 
-	if (noise->budget && (!is_number(noise->budget, strlen(noise->budget)) || strlen(noise->budget) > 6))
-		return err_set(err, "--noise-budget=%s is no number of percents", noise->budget);
 	text = noise_text(noise, program, db, err);
 	if (!text || noise_choose_seed(noise->seed, &seed, err) < 0) {
 		free(text);

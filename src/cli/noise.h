@@ -43,8 +43,8 @@ struct noise {
  * err set where something is not understood. */
 int noise_apply(const struct noise *noise, const char *program, const char *db, struct err *err);
 
-/* The noise as the runtime's option has it, without a seed; "" for none. The caller frees it; NULL with err
- * set. */
+/* The noise as the runtime's option has it, without seed and budget, which is looked at as well; "" for none.
+ * The caller frees it; NULL with err set. */
 char *noise_text(const struct noise *noise, const char *program, const char *db, struct err *err);
 
 /* The seed that was given, or one that nobody can foresee. -1 with err set. */

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan race`: run a program and watch accesses while they are under way. */
+#include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/cost.h"
+#include "cli/folder.h"
 #include "cli/noise.h"
 #include "cli/publish.h"
+#include "cli/repository.h"
 #include "cli/target.h"
 #include "cli/watched.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 struct job {
 	struct noise noise;
@@ -29,18 +27,9 @@ struct job {
 	uint32_t run_count, timeout_seconds;
 	struct watched watched;
 	uint32_t racy_runs, failed_runs;
+	int status;                /* of the first run that failed, as wait has it */
 	uint64_t races, variables; /* sums over runs */
 };
-
-static pid_t child;
-static volatile sig_atomic_t stopped;
-
-static void pass_on(int signal)
-{
-	stopped = signal;
-	if (child > 0)
-		kill(child, signal);
-}
 
 static bool read_number(const char *text, uint32_t most, uint32_t *number)
 {
@@ -48,6 +37,16 @@ static bool read_number(const char *text, uint32_t most, uint32_t *number)
 
 	*number = (uint32_t)value;
 	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10 && value <= most;
+}
+
+/* The runtime would go on without it, which is right for a program and wrong for who has asked for it. */
+static int read_repository(const struct job *job, struct err *err)
+{
+	struct repository repository = {0};
+	int failed = repository_open_given(&repository, job->repository, err);
+
+	repository_release(&repository);
+	return failed;
 }
 
 static int read_job(struct job *job, struct err *err)
@@ -64,88 +63,45 @@ static int read_job(struct job *job, struct err *err)
 	if (job->sections && strcmp(job->sections, "all") != 0 && strcmp(job->sections, "sure") != 0 &&
 	    strcmp(job->sections, "none") != 0)
 		return err_set(err, "--sections is all, sure or none, not '%s'", job->sections);
-	if (job->noise.budget && strspn(job->noise.budget, "0123456789") != strlen(job->noise.budget))
-		return err_set(err, "--noise-budget=%s is no number of percents", job->noise.budget);
+	if (job->repository && read_repository(job, err) < 0)
+		return -1;
 	job->text = noise_text(&job->noise, job->argv[0], job->publish.db, err);
 	return job->text ? noise_choose_seed(job->noise.seed, &job->seed, err) : -1;
 }
 
-static void empty_folder(const char *folder)
-{
-	DIR *directory = opendir(folder);
-	struct dirent *entry;
-
-	while (directory && (entry = readdir(directory))) {
-		char *path = mem_textf("%s/%s", folder, entry->d_name);
-
-		if (entry->d_name[0] != '.')
-			unlink(path);
-		free(path);
-	}
-	if (directory)
-		closedir(directory);
-}
-
-/* In the child. */
-static void become_program(const struct job *job, const char *folder, uint32_t nth)
+/* Ours come last: the later of two wins. The caller frees it. */
+static char *options_of(const struct job *job, const char *folder, uint32_t nth)
 {
 	const char *old = getenv("ATOMSAN_OPTIONS");
-	/* The later of two wins, and these are ours to say. */
-	char *options = mem_textf(
-		"%s%srace=1:results=%s:seed=%llu%s%s%s%s%s%s%s%s", old ? old : "", old && *old ? ":" : "",
-		folder, (unsigned long long)job->seed + nth, *job->text ? ":noise=" : "", job->text,
-		job->noise.budget ? ":noise_budget=" : "", job->noise.budget ? job->noise.budget : "",
-		job->repository ? ":repository=" : "", job->repository ? job->repository : "",
-		job->sections ? ":sections=" : "", job->sections ? job->sections : "");
 
-	setenv("ATOMSAN_OPTIONS", options, 1);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Standard output is the document's. */
-	if (job->publish.json)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	execvp(job->argv[0], job->argv);
-	fprintf(stderr, "atomsan race: %s: %s\n", job->argv[0], strerror(errno));
-	_exit(127);
-}
-
-/* How it ended, as wait says it; one that takes too long is killed. */
-static int wait_for_program(const struct job *job, int *status)
-{
-	struct timespec moment = {0, 5000000};
-	time_t end = time(NULL) + job->timeout_seconds;
-	pid_t got;
-
-	while ((got = waitpid(child, status, job->timeout_seconds ? WNOHANG : 0)) <= 0) {
-		if (got < 0 && errno != EINTR)
-			return -1;
-		if (got < 0)
-			continue;
-		if (time(NULL) > end)
-			kill(child, SIGKILL);
-		nanosleep(&moment, NULL);
-	}
-	child = 0;
-	return 0;
+	return mem_textf("%s%srace=1:results=%s:seed=%llu%s%s%s%s%s%s%s%s", old ? old : "",
+			 old && *old ? ":" : "", folder, (unsigned long long)job->seed + nth,
+			 *job->text ? ":noise=" : "", job->text, job->noise.budget ? ":noise_budget=" : "",
+			 job->noise.budget ? job->noise.budget : "", job->repository ? ":repository=" : "",
+			 job->repository ? job->repository : "", job->sections ? ":sections=" : "",
+			 job->sections ? job->sections : "");
 }
 
 static int one_run(struct job *job, const char *folder, uint32_t nth, struct err *err)
 {
+	struct child child = {.argv = job->argv, .to_stderr = job->publish.json, .goes_with_us = true};
+	char *options = options_of(job, folder, nth);
 	uint32_t before = job->watched.processes;
 	int status = 0;
 
-	child = fork();
-	if (child < 0)
-		return err_set(err, "cannot start another process: %s", strerror(errno));
-	if (!child)
-		become_program(job, folder, nth);
-	if (wait_for_program(job, &status) < 0)
-		return err_set(err, "lost the program: %s", strerror(errno));
+	child.options = options;
+	if (child_start(&child, err) < 0 || child_wait(job->timeout_seconds, &status, err) < 0) {
+		free(options);
+		return -1;
+	}
+	free(options);
 	if (watched_read(&job->watched, folder, err) < 0)
 		return -1;
 	if (job->watched.processes == before)
 		return err_set(err, "%s was not watched: was it built with 'atomsan cc'?", job->argv[0]);
-	empty_folder(folder);
-	job->failed_runs += status != 0;
+	folder_empty(folder);
+	if (status && !job->failed_runs++)
+		job->status = status;
 	job->racy_runs += job->watched.times != 0;
 	job->races += job->watched.times;
 	job->variables += job->watched.variables;
@@ -180,32 +136,24 @@ static void add_counts(const struct job *job, uint32_t runs)
 
 static int watch(struct job *job)
 {
-	const char *temporary = getenv("TMPDIR");
-	struct sigaction forward = {.sa_handler = pass_on};
 	struct finding_list *list = finding_list_new("race");
 	struct target target = {0};
 	uint32_t done = 0;
 	int failed = 0, status;
 	struct err err;
-	char *folder =
-		mem_textf("%s/atomsan-race-XXXXXX",
-			  temporary && *temporary == '/' && !strchr(temporary, ':') ? temporary : "/tmp");
+	char *folder = folder_make("race", &err);
 
-	if (!mkdtemp(folder)) {
+	if (!folder) {
 		finding_list_free(list);
-		return cli_failf(&verb_race, "%s: cannot be made: %s", folder, strerror(errno));
+		return cli_fail(&verb_race, &err);
 	}
-	sigaction(SIGINT, &forward, NULL);
-	sigaction(SIGTERM, &forward, NULL);
-	sigaction(SIGHUP, &forward, NULL);
 	job->watched.list = list;
 	job->watched.verb = "race";
-	while (done < job->run_count && !failed && !stopped) {
+	while (done < job->run_count && !failed && !child_signal()) {
 		failed = one_run(job, folder, done, &err);
 		done += !failed;
 	}
-	empty_folder(folder);
-	rmdir(folder);
+	folder_remove(folder);
 	free(folder);
 	if (failed) {
 		finding_list_free(list);
@@ -219,16 +167,22 @@ static int watch(struct job *job)
 	target_release(&target);
 	list->seed = job->seed;
 	add_counts(job, done);
-	if (!job->publish.json)
-		printf("seed %llu, %u run%s, %u with races, %.0f accesses watched\n",
-		       (unsigned long long)job->seed, done, done == 1 ? "" : "s", job->racy_runs,
-		       watched_count(&job->watched, "watchpoints"));
-	status = findings_publish(&verb_race, list, &job->publish);
-	if (stopped) {
-		signal(stopped, SIG_DFL);
-		raise(stopped);
+	/* Standard output is the program's, but for the document. */
+	if (!job->publish.json) {
+		job->publish.out = stderr;
+		fprintf(stderr, "seed %llu, %u run%s, %u with races, %.0f accesses watched\n",
+			(unsigned long long)job->seed, done, done == 1 ? "" : "s", job->racy_runs,
+			watched_count(&job->watched, "watchpoints"));
 	}
-	return status;
+	status = findings_publish(&verb_race, list, &job->publish);
+	if (child_signal())
+		return child_end(child_signal());
+	if (status != CLI_OK)
+		return status;
+	/* What was ended because it took too long did not end by itself, and is no reason for us to die. */
+	if (job->timeout_seconds && WIFSIGNALED(job->status) && WTERMSIG(job->status) == SIGKILL)
+		return 128 + SIGKILL;
+	return child_end(job->status);
 }
 
 static int run(int argc, char **argv)
@@ -269,6 +223,7 @@ const struct verb verb_race = {
 		"atomsan-atomicity(5)\n"
 		"  --sections=WHICH          all of them, those that are sure (the default), or "
 		"none\n" COST_HELP NOISE_HELP NOISE_SEED_HELP PUBLISH_HELP "\n"
-		"Exit status: 66 if there were races, 0 if none was seen.\n",
+		"What is found is printed to standard error. The exit status is 66 if there were\n"
+		"findings, else that of the first run that failed, 0 if none did.\n",
 	.run = run,
 };

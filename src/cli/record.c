@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan record`: run an instrumented program and keep what its threads do. */
 #include "abi/trace.h"
+#include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/noise.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-static pid_t child;
-
-static void pass_on(int signal)
-{
-	if (child > 0)
-		kill(child, signal);
-}
 
 /* ATOMSAN_OPTIONS with the trace's path before what the user has set already. */
 static void set_options(const char *path, const char *max_size, int unfiltered, int verbose)
@@ -74,7 +65,6 @@ static int run(int argc, char **argv)
 		{NULL, NULL, NULL},
 	};
 	int first = cli_options(&verb_record, argc, argv, options), status;
-	struct sigaction forward = {.sa_handler = pass_on};
 	struct err err;
 	char *absolute, *folder;
 
@@ -101,31 +91,12 @@ static int run(int argc, char **argv)
 	if (noise_apply(&noise, argv[first], NULL, &err) < 0)
 		return cli_fail(&verb_record, &err);
 	set_options(absolute, max_size, unfiltered, verbose);
-	child = fork();
-	if (child < 0)
-		return cli_failf(&verb_record, "cannot start another process: %s", strerror(errno));
-	if (!child) {
-		execvp(argv[first], argv + first);
-		fprintf(stderr, "atomsan record: %s: %s\n", argv[first], strerror(errno));
-		_exit(127);
-	}
-	sigaction(SIGINT, &forward, NULL);
-	sigaction(SIGTERM, &forward, NULL);
-	sigaction(SIGHUP, &forward, NULL);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return cli_failf(&verb_record, "lost the program: %s", strerror(errno));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && access(absolute, F_OK) < 0)
-		return CLI_FAILED;
+	if (child_start(&(struct child){.argv = argv + first}, &err) < 0 || child_wait(0, &status, &err) < 0)
+		return cli_fail(&verb_record, &err);
 	if (note_end(absolute, status, &err) < 0)
 		return cli_fail(&verb_record, &err);
 	free(absolute);
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	/* Die as it died, so that whoever waits for us sees the same; its core dump is enough. */
-	signal(WTERMSIG(status), SIG_DFL);
-	raise(WTERMSIG(status));
-	return 128 + WTERMSIG(status);
+	return child_end(status);
 }
 
 const struct verb verb_record = {

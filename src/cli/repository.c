@@ -3,9 +3,11 @@
 
 #include "elf/buildid.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void tell_lost(const struct repository_section *section, const struct repository_place *place,
 		      void *arg)
@@ -16,6 +18,13 @@ static void tell_lost(const struct repository_section *section, const struct rep
 		fprintf(stderr, "section %s over %s is gone: the program has no %s of %s in %s any more\n",
 			section->id, section->variable, place->kind == ATOMICITY_WRITE ? "write" : "read",
 			place->variable, place->function);
+}
+
+int repository_open_given(struct repository *repository, const char *path, struct err *err)
+{
+	if (access(path, F_OK) < 0)
+		return err_set(err, "%s: cannot be read: %s", path, strerror(errno));
+	return repository_read(repository, path, err);
 }
 
 int program_repository_open(struct program_repository *r, const char *program, const char *path,

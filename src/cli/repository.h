@@ -15,6 +15,9 @@ struct program_repository {
 	uint32_t before, lost; /* sections that the file had, and of them what the program does not have */
 };
 
+/* Reads a repository that must be there. -1 with err set; to be released in either case. */
+int repository_open_given(struct repository *repository, const char *path, struct err *err);
+
 /*
  * Reads the repository at `path` (NULL: PROGRAM.atomicity beside the program), or
  * begins an empty one, and moves it to this build of the program; what is lost by

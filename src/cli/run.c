@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan run`: run an instrumented program with a checker beside it. */
+#include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/folder.h"
 #include "cli/follow.h"
 #include "cli/noise.h"
 #include "cli/rtoption.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,6 @@
 #include <unistd.h>
 
 static pid_t child;
-
-static void pass_on(int signal)
-{
-	if (child > 0)
-		kill(child, signal);
-}
 
 static char *absolute(const char *path)
 {
@@ -45,23 +40,6 @@ static void set_options(const char *self, const char *folder, const char *keep, 
 
 	setenv("ATOMSAN_OPTIONS", options, 1);
 	free(options);
-}
-
-static void remove_folder(const char *folder)
-{
-	DIR *directory = opendir(folder);
-	struct dirent *entry;
-
-	while (directory && (entry = readdir(directory))) {
-		char *path = mem_textf("%s/%s", folder, entry->d_name);
-
-		if (entry->d_name[0] != '.')
-			unlink(path);
-		free(path);
-	}
-	if (directory)
-		closedir(directory);
-	rmdir(folder);
 }
 
 /* The program's status. Checkers are nobody's children and so become ours. */
@@ -124,9 +102,7 @@ static int judge(const char *folder, int status, const char *program)
 
 	follow_results(folder, &results);
 	print_documents(folder);
-	remove_folder(folder);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !results.checked)
-		return CLI_FAILED;
+	folder_remove(folder);
 	if (!results.checked)
 		return cli_failf(&verb_run, "%s was not checked: was it built with 'atomsan cc'?", program);
 	if (results.failed)
@@ -134,12 +110,7 @@ static int judge(const char *folder, int status, const char *program)
 				 results.failed, results.checked);
 	if (results.findings && exitcode)
 		return exitcode;
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	/* Die as it died, so that whoever waits for us sees the same; its core dump is enough. */
-	signal(WTERMSIG(status), SIG_DFL);
-	raise(WTERMSIG(status));
-	return 128 + WTERMSIG(status);
+	return child_end(status);
 }
 
 struct options {
@@ -229,9 +200,7 @@ static int check_options(struct options *o)
 
 static int run(int argc, char **argv)
 {
-	const char *temporary = getenv("TMPDIR");
 	struct options options;
-	struct sigaction forward = {.sa_handler = pass_on};
 	int first = read_options(argc, argv, &options), words = first, status = 0;
 	struct err err;
 	char *self, *folder, *trace = NULL;
@@ -252,28 +221,19 @@ static int run(int argc, char **argv)
 	trace = options.keep ? absolute(options.keep) : NULL;
 	if (trace && unlink(trace) < 0 && errno != ENOENT)
 		return cli_failf(&verb_run, "%s: cannot be replaced: %s", options.keep, strerror(errno));
-	folder = mem_textf("%s/atomsan-run-XXXXXX",
-			   temporary && *temporary == '/' && !strchr(temporary, ':') ? temporary : "/tmp");
-	if (!mkdtemp(folder))
-		return cli_failf(&verb_run, "%s: cannot be made: %s", folder, strerror(errno));
+	folder = folder_make("run", &err);
+	if (!folder)
+		return cli_fail(&verb_run, &err);
 	set_options(self, folder, trace, options.buffer, options.halt, options.verbose);
 	if (!strcmp(argv[words - 1], "--"))
 		words--;
 	pass_words(words - 1, argv + 1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	child = fork();
+	child = child_start(&(struct child){.argv = argv + first}, &err);
 	if (child < 0) {
-		remove_folder(folder);
-		return cli_failf(&verb_run, "cannot start another process: %s", strerror(errno));
+		folder_remove(folder);
+		return cli_fail(&verb_run, &err);
 	}
-	if (!child) {
-		execvp(argv[first], argv + first);
-		fprintf(stderr, "atomsan run: %s: %s\n", argv[first], strerror(errno));
-		_exit(127);
-	}
-	sigaction(SIGINT, &forward, NULL);
-	sigaction(SIGTERM, &forward, NULL);
-	sigaction(SIGHUP, &forward, NULL);
 	if (wait_for_program(&status))
 		return cli_failf(&verb_run, "lost the program: %s", strerror(errno));
 	wait_for_checker(folder);

@@ -7,6 +7,7 @@
  * was spoken about it.
  */
 #include "cli/cli.h"
+#include "cli/folder.h"
 #include "cli/noise.h"
 #include "cli/publish.h"
 #include "finding/json.h"
@@ -28,7 +29,7 @@ extern char **environ;
 
 struct job {
 	char *self;
-	char folder[64]; /* of documents and the trace; removed at the end */
+	char *folder; /* of documents and the trace; removed at the end */
 	char **program;
 	int program_words;
 	const char *budget, *spec, *timeout, *expect_status, *expect_stdout, *check;
@@ -132,7 +133,8 @@ static struct finding_list *find(struct job *job, const char *verb, const char *
 	say(job, "%-8s ", verb);
 	int status = step(job, words, with_program, path);
 
-	if (status == CLI_OK || status == CLI_FINDINGS)
+	/* Without findings, race has the program's own status: there the document alone tells. */
+	if (status == CLI_OK || status == CLI_FINDINGS || !strcmp(verb, "race"))
 		found = finding_list_read(path, &err);
 	if (found) {
 		say(job, "%u finding%s\n", found->finding_count, found->finding_count == 1 ? "" : "s");
@@ -142,20 +144,6 @@ static struct finding_list *find(struct job *job, const char *verb, const char *
 	}
 	free(path);
 	return found;
-}
-
-static void clean(const struct job *job)
-{
-	static const char *const files[] = {"lint.json",    "check.json", "race.json",
-					    "explore.json", "run.atr",    "output"};
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		char *path = mem_textf("%s/%s", job->folder, files[i]);
-
-		unlink(path);
-		free(path);
-	}
-	rmdir(job->folder);
 }
 
 static int work(struct job *job, const struct publish *publish)
@@ -217,7 +205,7 @@ static int work(struct job *job, const struct publish *publish)
 	free(output);
 	free(budget);
 	free(spec);
-	clean(job);
+	folder_remove(job->folder);
 	if (any) {
 		say(job, "\n");
 		status = findings_publish(&verb_test, job->all, publish);
@@ -246,7 +234,6 @@ static int run(int argc, char **argv)
 					     PUBLISH_OPTIONS(publish),
 					     {NULL, NULL, NULL}};
 	int first = cli_options(&verb_test, argc, argv, options);
-	const char *temporary = getenv("TMPDIR");
 	struct err err;
 
 	if (first < 0)
@@ -258,13 +245,12 @@ static int run(int argc, char **argv)
 	/* The verbs that follow find it in the environment. */
 	if (noise_apply(&job.noise, argv[first], publish.db, &err) < 0)
 		return cli_fail(&verb_test, &err);
-	snprintf(job.folder, sizeof(job.folder), "%s/atomsan-test-XXXXXX",
-		 temporary && *temporary && strlen(temporary) < 40 ? temporary : "/tmp");
-	if (!mkdtemp(job.folder))
-		return cli_failf(&verb_test, "cannot make the folder %s: %s", job.folder, strerror(errno));
+	job.folder = folder_make("test", &err);
+	if (!job.folder)
+		return cli_fail(&verb_test, &err);
 	job.self = cli_self(&err);
 	if (!job.self) {
-		rmdir(job.folder);
+		folder_remove(job.folder);
 		return cli_fail(&verb_test, &err);
 	}
 	job.program = argv + first;
@@ -277,6 +263,7 @@ static int run(int argc, char **argv)
 	int status = work(&job, &publish);
 
 	free(job.self);
+	free(job.folder);
 	return status;
 }
 

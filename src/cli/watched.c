@@ -323,7 +323,7 @@ int watched_parse(struct watched *watched, char *text, struct err *err)
 
 	for (char *line = text, *end; good && *line; line = end) {
 		end = strchr(line, '\n');
-		/* The last line may have been cut off when the disk was full, or the process killed. */
+		/* The last line may have been cut off when the process was killed. */
 		if (!end)
 			break;
 		*end++ = 0;
@@ -377,7 +377,10 @@ int watched_read(struct watched *watched, const char *folder, struct err *err)
 			continue;
 		path = mem_textf("%s/%s", folder, entry->d_name);
 		text = read_file(path, err);
-		failed = !text || watched_parse(watched, text, err) < 0 ? -1 : 0;
+		if (text && !*text)
+			failed = err_set(err, "%s has no room for what the runtime saw", folder);
+		else
+			failed = !text || watched_parse(watched, text, err) < 0 ? -1 : 0;
 		free(text);
 		free(path);
 	}

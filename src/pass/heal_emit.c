@@ -64,13 +64,6 @@ static LLVMValueRef variable_of(const char *name)
 	return global;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The unit's name, there once, so that who enters it and who asks compare addresses. */
 static LLVMValueRef unit_of(const char *function, const char *file)
 {
@@ -78,7 +71,7 @@ static LLVMValueRef unit_of(const char *function, const char *file)
 	LLVMValueRef content = LLVMConstStringInContext2(context, function, strlen(function), false), global;
 	bool is_new;
 
-	snprintf(name, sizeof name, "%s@%s", function, last_part(file));
+	snprintf(name, sizeof name, "%s@%s", function, atomicity_last_part(file));
 	global = shared("unit", name, LLVMTypeOf(content), &is_new);
 	if (is_new)
 		LLVMSetInitializer(global, content);
@@ -109,7 +102,7 @@ static LLVMValueRef section_of(const struct atomicity_section *given)
 		LLVMValueRef values[] = {text(id),
 					 variable_of(heal_word(given->entry.variable)),
 					 unit_of(unit_function(given), unit_file(given)),
-					 text(last_part(unit_file(given))),
+					 text(atomicity_last_part(unit_file(given))),
 					 number(i32, atomicity_heal_flags(given)),
 					 number(i32, atomicity_heal_allow(given)),
 					 LLVMConstNull(rest)};
@@ -221,7 +214,8 @@ static const struct atomicity_section *unit_section(const struct heal_plan *plan
 		return NULL;
 	for (uint32_t i = 0; i < plan->section_count; i++)
 		if (!strcmp(di_name(subprogram), unit_function(&plan->sections[i])) &&
-		    !strcmp(last_part(di_file(subprogram)), last_part(unit_file(&plan->sections[i]))))
+		    !strcmp(atomicity_last_part(di_file(subprogram)),
+			    atomicity_last_part(unit_file(&plan->sections[i]))))
 			return &plan->sections[i];
 	return NULL;
 }

@@ -3,7 +3,6 @@
 #include "rt/heal_field.h"
 #include "rt/sys.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/single_threaded.h>
@@ -34,12 +33,8 @@ void field_find(void)
 {
 	int saved = errno;
 
-#define F(result, name, parameters, version)                                             \
-	*(void **)&field_table.name =                                                    \
-		(version) ? dlvsym(RTLD_NEXT, #name, (version) ? (version) : "") : NULL; \
-	if (!field_table.name)                                                           \
-		*(void **)&field_table.name = dlsym(RTLD_NEXT, #name);
-	FIELD_FUNCTIONS(F)
+#define F(result, name, parameters, version) *(void **)&field_table.name = real_find(#name, version);
+	REAL_LOCK_FUNCTIONS(F)
 #undef F
 	/* pairs with the load in field_get() */
 	__atomic_store_n(&field_table.ready, true, __ATOMIC_RELEASE);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What came of healing: a file for the tools, or a line per section for whoever started the program. */
+#include "rt/digits.h"
 #include "rt/heal_gate.h"
 #include "rt/rt.h"
 #include "rt/sys.h"
@@ -19,16 +20,10 @@ static void put(struct line *line, const char *s)
 
 static void put_number(struct line *line, uint64_t n)
 {
-	char digits[24];
-	uint32_t count = sizeof digits;
+	struct rt_digits room;
 
-	digits[--count] = 0;
-	do {
-		digits[--count] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
 	put(line, " ");
-	put(line, digits + count);
+	put(line, rt_digits(&room, n, 10));
 }
 
 /* One line a section: its id, and its counters in the order of enum atomsan_heal_counter. */
@@ -54,7 +49,11 @@ static void write_results(void)
 		for (int k = 0; k < ATOMSAN_HEAL_COUNTERS; k++)
 			put_number(&line, section->counter[k]);
 		put(&line, "\n");
-		sys3(write, fd, line.bytes, line.length);
+		/* Half of it would look like all of it. */
+		if (sys3(write, fd, line.bytes, line.length) != (long)line.length) {
+			sys2(ftruncate, fd, 0);
+			break;
+		}
 	}
 	sys1(close, fd);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/noise.h"
+#include "atomicity/atomicity.h"
 #include "rt/sys.h"
 #include "rt/watch_report.h"
 
@@ -110,16 +111,6 @@ static bool read_number(const char *field, uint64_t most, uint64_t *number)
 	return n <= most;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *last = path;
-
-	for (; *path; path++)
-		if (*path == '/')
-			last = path + 1;
-	return last;
-}
-
 static bool read_spec(char *item, struct spec *spec)
 {
 	char *rest = item, *what = next_field(&rest), *kind;
@@ -134,7 +125,7 @@ static bool read_spec(char *item, struct spec *spec)
 			return false;
 	}
 	if (spec->kind == PLACE) {
-		spec->name = last_part(spec->name);
+		spec->name = atomicity_last_part(spec->name);
 		if (!read_number(next_field(&rest), UINT32_MAX, &spec->line))
 			return false;
 	}
@@ -233,7 +224,7 @@ static bool applies(const struct spec *spec, const struct atomsan_site *site)
 		return site && is_called(site, spec->name);
 	case PLACE:
 		return site && site->line == spec->line &&
-		       same(last_part(watch_report_text(&site->file)), spec->name);
+		       same(atomicity_last_part(watch_report_text(&site->file)), spec->name);
 	}
 	return false;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/race.h"
 #include "rt/noise.h"
+#include "rt/spinlock.h"
 #include "rt/sys.h"
 #include "rt/watch_report.h"
 
@@ -22,17 +23,6 @@ static struct pair {
 } pairs[PAIRS];
 static uint64_t pair_count;
 static uint32_t lock;
-
-static void enter(void)
-{
-	while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-		sys0(sched_yield);
-}
-
-static void leave(void)
-{
-	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
-}
 
 void race_start(void)
 {
@@ -135,7 +125,7 @@ static bool is_new(const struct atomsan_site *a, const struct atomsan_site *b, s
 	uint64_t at = noise_mix((uint64_t)first ^ (uint64_t)second << 20) % PAIRS;
 	bool news = false;
 
-	enter();
+	rt_spin_enter(&lock);
 	while (pairs[at].number && (pairs[at].first != first || pairs[at].second != second))
 		at = (at + 1) % PAIRS;
 	if (!pairs[at].number && pair_count < PAIRS / 2) {
@@ -144,7 +134,7 @@ static bool is_new(const struct atomsan_site *a, const struct atomsan_site *b, s
 	}
 	pairs[at].times++;
 	*seen = pairs[at];
-	leave();
+	rt_spin_leave(&lock);
 	return news;
 }
 
@@ -192,7 +182,7 @@ static void report(struct watchpoint *w, bool hit, uint64_t before, uint64_t aft
 			watch_report_seen("race", seen.number, seen.times);
 		return;
 	}
-	enter();
+	rt_spin_enter(&lock);
 	report.number = seen.number;
 	describe(&report.accesses[0], &w->mine, watch_self.birth.name, frames,
 		 watch_report_stack(frames, WATCHPOINT_FRAMES));
@@ -204,7 +194,7 @@ static void report(struct watchpoint *w, bool hit, uint64_t before, uint64_t aft
 	report.before = before;
 	report.after = after;
 	watch_report(&report);
-	leave();
+	rt_spin_leave(&lock);
 }
 
 /* ---- windows ---- */
@@ -325,11 +315,11 @@ void race_access(const void *p, uint64_t length, unsigned kinds, const struct at
 
 void race_finish(void)
 {
-	enter();
+	rt_spin_enter(&lock);
 	for (unsigned i = 0; i < PAIRS; i++)
 		if (pairs[i].times > 1)
 			watch_report_seen("race", pairs[i].number, pairs[i].times);
-	leave();
+	rt_spin_leave(&lock);
 	watch_report_count("watchpoints", count.windows);
 	watch_report_count("hits", count.hits);
 	watch_report_count("changes by code that was not seen", count.changes);

@@ -3,18 +3,10 @@
 #include "rt/real.h"
 #include "rt/process.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 
 struct real_table real_table;
-
-static void *find(const char *name, const char *version)
-{
-	void *function = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
-
-	return function ? function : dlsym(RTLD_NEXT, name);
-}
 
 /* A function that this libc lacks stays NULL; then nobody can be calling it. */
 void rt_real_init(void)
@@ -23,7 +15,7 @@ void rt_real_init(void)
 
 	if (real_table.ready)
 		return;
-#define F(result, name, parameters, version) *(void **)&real_table.name = find(#name, version);
+#define F(result, name, parameters, version) *(void **)&real_table.name = real_find(#name, version);
 	REAL_FUNCTIONS(F)
 #undef F
 	/* pairs with the load in real_get() */

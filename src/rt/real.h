@@ -11,6 +11,8 @@
 #ifndef ATOMSAN_RT_REAL_H
 #define ATOMSAN_RT_REAL_H
 
+#include "rt/real_locks.h"
+
 #include <mqueue.h>
 #include <pthread.h>
 #include <sched.h>
@@ -31,73 +33,33 @@ struct pollfd;
 struct rusage;
 struct sockaddr;
 
-/*
- * F(result, name, parameters, version). The version is named where libc keeps
- * an incompatible older function under the same name; elsewhere all versions
- * are the same code and any will do.
- */
 #define REAL_FUNCTIONS(F)                                                                                  \
+	REAL_LOCK_FUNCTIONS(F)                                                                             \
 	F(int, pthread_mutex_init, (pthread_mutex_t *, const pthread_mutexattr_t *), NULL)                 \
 	F(int, pthread_mutex_destroy, (pthread_mutex_t *), NULL)                                           \
-	F(int, pthread_mutex_lock, (pthread_mutex_t *), NULL)                                              \
-	F(int, pthread_mutex_trylock, (pthread_mutex_t *), NULL)                                           \
-	F(int, pthread_mutex_timedlock, (pthread_mutex_t *, const struct timespec *), NULL)                \
-	F(int, pthread_mutex_clocklock, (pthread_mutex_t *, clockid_t, const struct timespec *), NULL)     \
-	F(int, pthread_mutex_unlock, (pthread_mutex_t *), NULL)                                            \
 	F(int, pthread_rwlock_init, (pthread_rwlock_t *, const pthread_rwlockattr_t *), NULL)              \
 	F(int, pthread_rwlock_destroy, (pthread_rwlock_t *), NULL)                                         \
-	F(int, pthread_rwlock_rdlock, (pthread_rwlock_t *), NULL)                                          \
-	F(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *), NULL)                                       \
-	F(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *, const struct timespec *), NULL)            \
-	F(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *, clockid_t, const struct timespec *), NULL) \
-	F(int, pthread_rwlock_wrlock, (pthread_rwlock_t *), NULL)                                          \
-	F(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *), NULL)                                       \
-	F(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *, const struct timespec *), NULL)            \
-	F(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *, clockid_t, const struct timespec *), NULL) \
-	F(int, pthread_rwlock_unlock, (pthread_rwlock_t *), NULL)                                          \
 	F(int, pthread_spin_init, (pthread_spinlock_t *, int), NULL)                                       \
 	F(int, pthread_spin_destroy, (pthread_spinlock_t *), NULL)                                         \
-	F(int, pthread_spin_lock, (pthread_spinlock_t *), NULL)                                            \
-	F(int, pthread_spin_trylock, (pthread_spinlock_t *), NULL)                                         \
-	F(int, pthread_spin_unlock, (pthread_spinlock_t *), NULL)                                          \
-	F(int, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *), "GLIBC_2.3.2")                    \
-	F(int, pthread_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *),     \
-	  "GLIBC_2.3.2")                                                                                   \
-	F(int, pthread_cond_clockwait,                                                                     \
-	  (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *), NULL)                 \
 	F(int, pthread_cond_signal, (pthread_cond_t *), "GLIBC_2.3.2")                                     \
 	F(int, pthread_cond_broadcast, (pthread_cond_t *), "GLIBC_2.3.2")                                  \
 	F(int, pthread_barrier_init, (pthread_barrier_t *, const pthread_barrierattr_t *, unsigned), NULL) \
-	F(int, pthread_barrier_wait, (pthread_barrier_t *), NULL)                                          \
 	F(int, sem_init, (sem_t *, int, unsigned), NULL)                                                   \
 	F(sem_t *, sem_open, (const char *, int, ...), NULL)                                               \
 	F(int, sem_close, (sem_t *), NULL)                                                                 \
 	F(int, sem_post, (sem_t *), NULL)                                                                  \
-	F(int, sem_wait, (sem_t *), NULL)                                                                  \
 	F(int, sem_trywait, (sem_t *), NULL)                                                               \
-	F(int, sem_timedwait, (sem_t *, const struct timespec *), NULL)                                    \
-	F(int, sem_clockwait, (sem_t *, clockid_t, const struct timespec *), NULL)                         \
 	F(int, pthread_once, (pthread_once_t *, void (*)(void)), NULL)                                     \
 	F(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *), NULL)     \
-	F(int, pthread_join, (pthread_t, void **), NULL)                                                   \
 	F(int, pthread_tryjoin_np, (pthread_t, void **), NULL)                                             \
-	F(int, pthread_timedjoin_np, (pthread_t, void **, const struct timespec *), NULL)                  \
-	F(int, pthread_clockjoin_np, (pthread_t, void **, clockid_t, const struct timespec *), NULL)       \
 	F(int, pthread_detach, (pthread_t), NULL)                                                          \
 	F(int, pthread_cancel, (pthread_t), NULL)                                                          \
 	F(void, pthread_exit, (void *)__attribute__((noreturn)), NULL)                                     \
 	F(int, thrd_create, (thrd_t *, thrd_start_t, void *), NULL)                                        \
-	F(int, thrd_join, (thrd_t, int *), NULL)                                                           \
 	F(int, thrd_detach, (thrd_t), NULL)                                                                \
 	F(void, thrd_exit, (int)__attribute__((noreturn)), NULL)                                           \
 	F(int, mtx_init, (mtx_t *, int), NULL)                                                             \
 	F(void, mtx_destroy, (mtx_t *), NULL)                                                              \
-	F(int, mtx_lock, (mtx_t *), NULL)                                                                  \
-	F(int, mtx_trylock, (mtx_t *), NULL)                                                               \
-	F(int, mtx_timedlock, (mtx_t *, const struct timespec *), NULL)                                    \
-	F(int, mtx_unlock, (mtx_t *), NULL)                                                                \
-	F(int, cnd_wait, (cnd_t *, mtx_t *), NULL)                                                         \
-	F(int, cnd_timedwait, (cnd_t *, mtx_t *, const struct timespec *), NULL)                           \
 	F(int, cnd_signal, (cnd_t *), NULL)                                                                \
 	F(int, cnd_broadcast, (cnd_t *), NULL)                                                             \
 	F(void *, mmap, (void *, size_t, int, int, int, off_t), NULL)                                      \

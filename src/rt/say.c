@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Messages to the person who runs the program: one write each, no stdio. */
+#include "rt/digits.h"
 #include "rt/rt.h"
 #include "rt/sys.h"
 
@@ -19,15 +20,10 @@ static void put(struct text *text, char c)
 
 static void put_number(struct text *text, uint64_t n, unsigned base)
 {
-	char digits[24];
-	unsigned count = 0;
+	struct rt_digits room;
 
-	do {
-		digits[count++] = "0123456789abcdef"[n % base];
-		n /= base;
-	} while (n);
-	while (count)
-		put(text, digits[--count]);
+	for (const char *digit = rt_digits(&room, n, base); *digit; digit++)
+		put(text, *digit);
 }
 
 void rt_path(char *to, uint64_t room, const char *pattern)

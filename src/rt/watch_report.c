@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/watch_report.h"
+#include "rt/digits.h"
+#include "rt/spinlock.h"
 #include "rt/sys.h"
 
 #include <fcntl.h>
 
 uint32_t watch_report_total;
 static bool begun; /* the file has its first line */
+static bool lost;  /* there was no room for something, and so the file is empty */
 
 /* One record, written at once. What does not fit is cut off at a line's end, which a reader notices by the
  * missing end. */
@@ -15,17 +18,6 @@ struct text {
 };
 static struct text text;
 static uint32_t lock;
-
-static void enter(void)
-{
-	while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-		sys0(sched_yield);
-}
-
-static void leave(void)
-{
-	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
-}
 
 static void put(char c)
 {
@@ -47,15 +39,9 @@ static void put_text(const char *s)
 
 static void put_number(uint64_t n, unsigned base)
 {
-	char digits[24];
-	unsigned count = 0;
+	struct rt_digits room;
 
-	do {
-		digits[count++] = "0123456789abcdef"[n % base];
-		n /= base;
-	} while (n);
-	while (count)
-		put(digits[--count]);
+	put_text(rt_digits(&room, n, base));
 }
 
 static void field(const char *s)
@@ -76,6 +62,8 @@ static void write_out(void)
 	uint64_t n = 0, done = 0;
 	long fd;
 
+	if (lost)
+		return;
 	for (const char *s = rt_options.results; *s && n < sizeof path - 32; s++)
 		path[n++] = *s;
 	for (const char *s = "/watched.%p"; *s; s++)
@@ -88,8 +76,12 @@ static void write_out(void)
 	while (done < text.length) {
 		long wrote = sys3(write, fd, text.bytes + done, text.length - done);
 
-		if (wrote <= 0)
+		/* Half of it would look like all of it. */
+		if (wrote <= 0) {
+			lost = true;
+			sys2(ftruncate, fd, 0);
 			break;
+		}
 		done += (uint64_t)wrote;
 	}
 	sys1(close, fd);
@@ -252,20 +244,20 @@ static void tell(const struct watch_report *report)
 
 void watch_report(const struct watch_report *report)
 {
-	enter();
+	rt_spin_enter(&lock);
 	watch_report_total++;
 	if (*rt_options.results)
 		to_file(report);
 	else
 		tell(report);
-	leave();
+	rt_spin_leave(&lock);
 }
 
 static void line_of_three(const char *word, const char *name, const uint64_t *number, uint64_t value)
 {
 	if (!*rt_options.results)
 		return;
-	enter();
+	rt_spin_enter(&lock);
 	begin(word);
 	field(name);
 	if (number)
@@ -273,7 +265,7 @@ static void line_of_three(const char *word, const char *name, const uint64_t *nu
 	field_number(value);
 	put('\n');
 	write_out();
-	leave();
+	rt_spin_leave(&lock);
 }
 
 void watch_report_seen(const char *kind, uint64_t number, uint64_t times)
@@ -294,7 +286,7 @@ void watch_report_start(void)
 
 void watch_report_fork_child(void)
 {
-	begun = false;
+	begun = lost = false;
 	watch_report_total = 0;
 	lock = 0;
 }

@@ -16,6 +16,8 @@
  *   end
  *   seen KIND NUMBER TIMES                                the last of several counts
  *   count NAME VALUE                                      of the whole run
+ *
+ * It is empty if there was no room for all of it.
  */
 #ifndef ATOMSAN_RT_WATCH_REPORT_H
 #define ATOMSAN_RT_WATCH_REPORT_H

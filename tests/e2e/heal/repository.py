@@ -90,6 +90,39 @@ def main():
         said = run(atomsan, "cc", "--heal=damaged", "-O2", "-pthread", source, "-o", "field")
         expect(said.stderr, "the 1 sections before it are healed", "the compiler and a damaged repository")
 
+        # Nothing in it that could be healed: refused by those who were asked to, and said by the program.
+        pathlib.Path("nothing").touch()
+        pathlib.Path("garbage").write_bytes(bytes(range(256)))
+        pathlib.Path("later").write_text("atomicity 99\n")
+        pathlib.Path("cut").write_text(text[:text.index("  end")])
+        for name in ("nothing", "garbage", "later", "cut", "missing", "."):
+            for words in (["heal", f"--repository={name}", "--", program], ["cc", f"--heal={name}", source, "-o", "refused"]):
+                said = run(atomsan, *words, status=1)
+                if said.stderr.count("\n") != 1 or not said.stderr.startswith(f"atomsan {words[0]}: ") or said.stdout:
+                    fail(f"{words}: {said.stdout}{said.stderr}")
+            if pathlib.Path("refused").exists():
+                fail(f"--heal={name}: a program was made")
+            if name not in ("missing", "."):
+                before = pathlib.Path(name).read_bytes()
+                run(atomsan, "learn", "--runs=1", f"--repository={name}", "--", program, status=1)
+                if pathlib.Path(name).read_bytes() != before:
+                    fail(f"learn has written over {name}, which it did not understand")
+            said = run(program, status=None, env=dict(os.environ, ATOMSAN_OPTIONS=f"heal=1:repository={name}"))
+            expect(said.stderr, "atomsan: ", f"by hand, {name}")
+            expect(said.stdout, "expected 110", f"by hand, {name}")
+
+        # How the program ends is how healing ends.
+        pathlib.Path("ends.c").write_text("#include <signal.h>\n#include <stdlib.h>\nint main(int n, char **w)\n"
+                                          "{ return n > 2 ? raise(atoi(w[2])) : atoi(w[1]); }\n")
+        run(atomsan, "cc", "-g", "ends.c", "-o", "ends")
+        for words, status in ((["0"], 0), (["7"], 7), (["127"], 127), (["0", "15"], -15), (["0", "9"], -9)):
+            run(atomsan, "heal", f"--repository={table}", "--", "./ends", *words, status=status)
+        expect(run(atomsan, "heal", f"--repository={table}", "--", source, status=1).stderr, "program", "no program")
+        expect(run(atomsan, "heal", f"--repository={table}", "--", "/bin/true", status=1).stderr, "built with",
+               "a program of others")
+        expect(run(atomsan, "heal", "--", program, status=1, env=dict(os.environ, TMPDIR="/there/is/none")).stderr,
+               "/there/is/none", "TMPDIR")
+
         # Edited elsewhere, the section is found again; edited itself, it is missed by name.
         source.write_text("/* one line\n more */\n" + original)
         run(atomsan, "cc", "-g", "-O2", "-pthread", source, "-o", program)

@@ -82,22 +82,29 @@ def budget_is_kept(atomsan, program):
 
 
 def mistakes_are_said(atomsan, program):
+    pathlib.Path("empty").write_text("atomicity 1\n")
     for noise, word in (("random", "none of"), ("random:2000", "strength"), ("var:x", "strength"),
                         ("place:a.c:3", "strength"), ("random:5:loud", "sleep"), ("random:5:sleep:x", "microseconds"),
                         ("findings", "no")):
-        for verb in ("race", "run", "record"):
-            done = subprocess.run([atomsan, verb, f"--noise={noise}", "--", program], stdout=subprocess.PIPE,
+        for verb, *more in (["race"], ["run"], ["record"], ["heal", "--repository=empty"], ["learn", "--runs=1"]):
+            done = subprocess.run([atomsan, verb, *more, f"--noise={noise}", "--", program], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, universal_newlines=True, timeout=100, check=False)
             expect(done.returncode == 1 and done.stderr.startswith(f"atomsan {verb}: ") and
                    done.stderr.count("\n") == 1, f"{verb} --noise={noise}: {done.returncode} {done.stderr}")
             expect(word in done.stderr or noise == "findings", f"{verb} --noise={noise}: {done.stderr}")
+    for verb, *more in (["race"], ["record"], ["heal", "--repository=empty"], ["learn", "--runs=1"]):
+        done = subprocess.run([atomsan, verb, *more, "--noise-budget=much", "--", program],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
+        expect(done.returncode == 1 and "percents" in done.stderr, f"--noise-budget: {done.stderr}")
     _, _, said = run(program, "random,50;nonsense,3", "1")
     expect("nonsense" in said, "the runtime says what it does not understand")
 
 
 def other_verbs(atomsan, program):
     """Noise with a trace being written: all is recorded as ever."""
-    for verb, more in (("record", ["-o", "noise.atr"]), ("run", ["--no-store"])):
+    pathlib.Path("one").write_text("atomicity 1\nsection A-1 account.limit\n  entry R account.limit work steps.c:1:1\n"
+                                   "  end W account.limit work steps.c:2:1\n")
+    for verb, more in (("record", ["-o", "noise.atr"]), ("run", ["--no-store"]), ("heal", ["--repository=one"])):
         done = subprocess.run([atomsan, verb, *more, "--noise=random:50:yield", "--seed=5", "--", program, "2"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=100,
                               check=False, env=dict(os.environ, ATOMSAN_OPTIONS="verbosity=1"))

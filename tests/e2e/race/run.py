@@ -19,11 +19,9 @@ TRIES = 12
 def race(atomsan, program, mode, *options):
     done = subprocess.run([atomsan, "race", "--json", "--no-store", "--timeout=60", *options, "--", program, mode],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
-    if done.returncode not in (0, 66):
-        sys.exit(f"{mode}: status {done.returncode}: {done.stderr}")
-    said = json.loads(done.stdout)
-    if (done.returncode == 66) != bool(said["findings"]):
-        sys.exit(f"{mode}: status {done.returncode} with {len(said['findings'])} findings")
+    said = json.loads(done.stdout or "{}")
+    if done.returncode != (66 if said.get("findings") else 0):
+        sys.exit(f"{mode}: status {done.returncode} with {len(said.get('findings', ()))} findings: {done.stderr}")
     return said
 
 

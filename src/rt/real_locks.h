@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The functions of libc that lock and wait for other threads: both runtimes stand in front of these. */
+#ifndef ATOMSAN_RT_REAL_LOCKS_H
+#define ATOMSAN_RT_REAL_LOCKS_H
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stddef.h>
+#include <threads.h>
+
+/*
+ * F(result, name, parameters, version). The version is named where libc keeps
+ * an incompatible older function under the same name; elsewhere all versions
+ * are the same code and any will do.
+ */
+#define REAL_LOCK_FUNCTIONS(F)                                                                             \
+	F(int, pthread_mutex_lock, (pthread_mutex_t *), NULL)                                              \
+	F(int, pthread_mutex_trylock, (pthread_mutex_t *), NULL)                                           \
+	F(int, pthread_mutex_timedlock, (pthread_mutex_t *, const struct timespec *), NULL)                \
+	F(int, pthread_mutex_clocklock, (pthread_mutex_t *, clockid_t, const struct timespec *), NULL)     \
+	F(int, pthread_mutex_unlock, (pthread_mutex_t *), NULL)                                            \
+	F(int, pthread_rwlock_rdlock, (pthread_rwlock_t *), NULL)                                          \
+	F(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *), NULL)                                       \
+	F(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *, const struct timespec *), NULL)            \
+	F(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *, clockid_t, const struct timespec *), NULL) \
+	F(int, pthread_rwlock_wrlock, (pthread_rwlock_t *), NULL)                                          \
+	F(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *), NULL)                                       \
+	F(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *, const struct timespec *), NULL)            \
+	F(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *, clockid_t, const struct timespec *), NULL) \
+	F(int, pthread_rwlock_unlock, (pthread_rwlock_t *), NULL)                                          \
+	F(int, pthread_spin_lock, (pthread_spinlock_t *), NULL)                                            \
+	F(int, pthread_spin_trylock, (pthread_spinlock_t *), NULL)                                         \
+	F(int, pthread_spin_unlock, (pthread_spinlock_t *), NULL)                                          \
+	F(int, mtx_lock, (mtx_t *), NULL)                                                                  \
+	F(int, mtx_trylock, (mtx_t *), NULL)                                                               \
+	F(int, mtx_timedlock, (mtx_t *, const struct timespec *), NULL)                                    \
+	F(int, mtx_unlock, (mtx_t *), NULL)                                                                \
+	F(int, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *), "GLIBC_2.3.2")                    \
+	F(int, pthread_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *),     \
+	  "GLIBC_2.3.2")                                                                                   \
+	F(int, pthread_cond_clockwait,                                                                     \
+	  (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *), NULL)                 \
+	F(int, cnd_wait, (cnd_t *, mtx_t *), NULL)                                                         \
+	F(int, cnd_timedwait, (cnd_t *, mtx_t *, const struct timespec *), NULL)                           \
+	F(int, pthread_barrier_wait, (pthread_barrier_t *), NULL)                                          \
+	F(int, sem_wait, (sem_t *), NULL)                                                                  \
+	F(int, sem_timedwait, (sem_t *, const struct timespec *), NULL)                                    \
+	F(int, sem_clockwait, (sem_t *, clockid_t, const struct timespec *), NULL)                         \
+	F(int, pthread_join, (pthread_t, void **), NULL)                                                   \
+	F(int, pthread_timedjoin_np, (pthread_t, void **, const struct timespec *), NULL)                  \
+	F(int, pthread_clockjoin_np, (pthread_t, void **, clockid_t, const struct timespec *), NULL)       \
+	F(int, thrd_join, (thrd_t, int *), NULL)
+
+/* libc's own; NULL where this libc has none. */
+static inline void *real_find(const char *name, const char *version)
+{
+	void *function = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
+
+	return function ? function : dlsym(RTLD_NEXT, name);
+}
+
+#endif
