@@ -69,7 +69,7 @@ enum atomsan_site_flag {
 	ATOMSAN_SITE_MEMBER = 8,    /* the source accesses a struct member here, named or not */
 	ATOMSAN_SITE_ARRAY = 16,    /* an element of an array, perhaps inside a member */
 	ATOMSAN_SITE_MAY_FAIL = 32, /* a compare-exchange, which writes only if it succeeds */
-	ATOMSAN_SITE_GUARDS = 64,   /* atomic load: what it yields decides where the function goes on */
+	ATOMSAN_SITE_GUARDS = 64,   /* load: what it yields decides where the function goes on */
 	ATOMSAN_SITE_MOVED = 128,   /* a load in front of a loop that may do it, or may not */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "analysis/foretell.h"
 
+#include "analysis/harmless.h"
 #include "analysis/named.h"
 #include "predict/load.h"
 #include "predict/rank.h"
@@ -16,6 +17,8 @@
 
 /* Places that are told as findings; more nobody reads. */
 #define PLACES_LIMIT 20000
+/* Predictions of one place that are looked at for one that would do harm. */
+#define TRIES 4
 
 struct foretold {
 	struct trace *trace;
@@ -25,25 +28,86 @@ struct foretold {
 	struct history history;
 	struct predict predict;
 	struct named named;
+	struct harmless harmless;
+	struct map tried; /* place to how many of its predictions are among the chosen */
+	uint32_t *chosen; /* predictions, those that the run did not show first */
+	uint32_t chosen_count;
 	uint32_t *findings; /* by prediction: index in the list; RANK_LEFT_OUT: it is not told */
-	struct map places;  /* to the first prediction, plus one */
+	struct map places;  /* to the prediction that stands for the others, plus one */
+	struct map spared;  /* places of predictions that do no harm */
 };
 
-/* One of each place, and if there is a choice one that the run did not show already. */
-static uint32_t choose_first(struct foretold *f, uint32_t *first)
+/* A few of each place, and if there is a choice some that the run did not show already. */
+static void choose(struct foretold *f)
 {
-	uint32_t count = 0;
-
+	f->chosen = mem_zalloc(f->predict.count + 1ull, sizeof(*f->chosen));
 	for (int seen = 0; seen < 2; seen++)
-		for (uint32_t i = 0; i < f->predict.count && count < PLACES_LIMIT; i++) {
+		for (uint32_t i = 0; i < f->predict.count; i++) {
 			const struct prediction *p = &f->predict.predictions[i];
+			uint32_t tries = map_get(&f->tried, p->places);
 
-			if (p->seen != seen || map_get(&f->places, p->places))
+			if (p->seen != seen || tries == TRIES || (!tries && f->tried.count >= PLACES_LIMIT))
 				continue;
-			map_set(&f->places, p->places, i + 1);
-			first[count++] = i;
+			map_set(&f->tried, p->places, tries + 1);
+			f->chosen[f->chosen_count++] = i;
+			named_want(&f->named, i);
+			if (!f->options->every_pattern)
+				harmless_want(&f->harmless, i);
 		}
-	return count;
+	map_release(&f->tried);
+}
+
+static void seen(void *user, const struct load_access *access)
+{
+	struct foretold *f = user;
+
+	named_seen(&f->named, access);
+	harmless_seen(&f->harmless, access);
+}
+
+/* The first of each place that does harm stands for all. */
+static void ended(void *user, struct model *model)
+{
+	struct foretold *f = user;
+
+	for (uint32_t i = 0; i < f->chosen_count; i++) {
+		uint64_t place = f->predict.predictions[f->chosen[i]].places;
+
+		if (map_get(&f->places, place))
+			continue;
+		if (!f->options->every_pattern && harmless_is(&f->harmless, model, f->chosen[i]))
+			map_set(&f->spared, place, 1);
+		else
+			map_set(&f->places, place, f->chosen[i] + 1);
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Goes through the trace again, for what the accesses of the chosen predictions are. */
+static int look_again(struct foretold *f, struct err *err)
+{
+	uint32_t total = f->named.time_count + f->harmless.time_count, kept = 0;
+	uint32_t *times = mem_zalloc(total + 1ull, sizeof(*times));
+	int result;
+
+	if (f->named.time_count)
+		memcpy(times, f->named.times, f->named.time_count * sizeof(*times));
+	if (f->harmless.time_count)
+		memcpy(times + f->named.time_count, f->harmless.times,
+		       f->harmless.time_count * sizeof(*times));
+	qsort(times, total, sizeof(*times), by_number);
+	for (uint32_t i = 0; i < total; i++)
+		if (!kept || times[kept - 1] != times[i])
+			times[kept++] = times[i];
+	result = total ? load_names(f->trace, &f->options->model, times, kept, seen, ended, f, err) : 0;
+	free(times);
+	return result;
 }
 
 /* A finding for this prediction: its index, which is that of an older one if they are the same. */
@@ -65,28 +129,33 @@ static uint32_t tell_one(struct foretold *f, uint32_t prediction, struct map *id
 	return f->list->finding_count - 1;
 }
 
-/* The first prediction of each place is told; the others are counted. */
+/* One prediction of each place is told; the others are counted. */
 static int tell(struct foretold *f, struct err *err)
 {
-	uint32_t *first = mem_zalloc(f->predict.count + 1ull, sizeof(*first));
-	uint32_t count = choose_first(f, first);
 	struct map ids = {0};
-	int result = named_find(&f->named, &f->options->model, first, count, err);
+	int result;
 
+	choose(f);
+	result = look_again(f, err);
 	for (uint32_t i = 0; i < f->list->finding_count; i++)
 		map_set(&ids, strtoull(f->list->findings[i].id + 2, NULL, 16) + 1, i + 1);
 	f->findings = mem_zalloc(f->predict.count + 1ull, sizeof(*f->findings));
-	for (uint32_t i = 0; !result && i < count; i++)
-		f->findings[first[i]] = tell_one(f, first[i], &ids);
+	for (uint32_t i = 0; !result && i < f->chosen_count; i++) {
+		uint32_t chosen = f->chosen[i];
+
+		if (map_get(&f->places, f->predict.predictions[chosen].places) == chosen + 1)
+			f->findings[chosen] = tell_one(f, chosen, &ids);
+	}
 	for (uint32_t i = 0; !result && i < f->predict.count; i++) {
 		uint32_t representative = map_get(&f->places, f->predict.predictions[i].places);
 
 		f->findings[i] = representative ? f->findings[representative - 1] : RANK_LEFT_OUT;
 		if (representative)
 			f->list->findings[f->findings[i]].seen += !f->predict.predictions[i].late;
+		else if (map_get(&f->spared, f->predict.predictions[i].places))
+			f->stats->harmless += !f->predict.predictions[i].late;
 	}
 	map_release(&ids);
-	free(first);
 	return result;
 }
 
@@ -202,6 +271,8 @@ static void add_counts(struct foretold *f)
 			  (double)(s->counts.by_kind[PREDICT_NESTED] + s->counts.by_kind[PREDICT_CROSSED]));
 	finding_add_count(list, "of three units or more", (double)s->counts.by_kind[PREDICT_CYCLE]);
 	finding_add_count(list, "inside one update", (double)s->counts.inside);
+	if (s->harmless)
+		finding_add_count(list, "harmless and not reported", (double)s->harmless);
 	for (unsigned r = 0; r < ORDER_REASON_COUNT; r++)
 		if (s->counts.impossible[r])
 			finding_add_count(list,
@@ -241,12 +312,16 @@ int foretell(struct trace *trace, const struct foretell_options *options, struct
 	predict_run(&f.predict);
 	stats->contended = f.predict.contend.count;
 	f.named = (struct named){.trace = trace, .predict = &f.predict, .list = list};
+	f.harmless = (struct harmless){.predict = &f.predict};
 	result = tell(&f, err);
 	if (!result && (options->folder || options->made))
 		result = write_schedules(&f, err);
 	add_counts(&f);
 	named_release(&f.named);
+	harmless_release(&f.harmless);
 	map_release(&f.places);
+	map_release(&f.spared);
+	free(f.chosen);
 	free(f.findings);
 	predict_release(&f.predict);
 	history_release(&f.history);

@@ -20,6 +20,7 @@ struct foretell_options {
 	struct predict_options predict;
 	const char *folder; /* schedules are written here; NULL: nowhere */
 	uint32_t schedules; /* at most */
+	bool every_pattern; /* those that do no harm (harmless.h), too */
 	bool both; /* one more for each prediction: who came in between goes on, not who was disturbed */
 	/* Called with each schedule and the index of its finding in the list; may be NULL. */
 	void (*made)(void *user, const struct schedule *schedule, uint32_t finding);
@@ -30,7 +31,7 @@ struct foretell_options {
 struct foretell_stats {
 	uint64_t events, switches, cut;
 	uint32_t threads, variables, shared, contended, locks;
-	uint64_t predicted, seen, schedules, schedule_switches;
+	uint64_t predicted, seen, harmless, schedules, schedule_switches;
 	struct predict_counts counts;
 };
 

@@ -2,7 +2,6 @@
 #include "analysis/named.h"
 
 #include "analysis/around.h"
-#include "predict/load.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +9,9 @@
 
 #define DEPTH_LIMIT 64
 
-static uint64_t access_key(uint64_t hash, uint32_t time, uint32_t variable, bool write)
+uint64_t named_key(const struct history_event *event)
 {
-	return predict_mix(predict_mix(hash + time, variable), write);
+	return predict_mix(predict_mix(event->time, event->object), event->kind == HISTORY_WRITE);
 }
 
 static uint64_t event_key(uint32_t event, uint32_t variable)
@@ -26,10 +25,12 @@ static uint32_t variable_then(const struct history *h, uint32_t variable, uint32
 	return h->events[event].object != variable ? h->events[event].object : variable;
 }
 
-static void seen(void *user, const struct load_access *a)
+void named_seen(struct named *n, const struct load_access *a)
 {
-	struct named *n = user;
-	uint32_t event = map_get(&n->wanted, access_key(0, (uint32_t)a->access->time, a->variable, a->write));
+	struct history_event key = {.time = (uint32_t)a->access->time,
+				    .object = a->variable,
+				    .kind = a->write ? HISTORY_WRITE : HISTORY_READ};
+	uint32_t event = map_get(&n->wanted, named_key(&key));
 	struct finding_list *list = n->list;
 	const uint64_t *locks;
 
@@ -67,39 +68,20 @@ static void seen(void *user, const struct load_access *a)
 	map_set(&n->index, event_key(event - 1, a->variable), n->count);
 }
 
-static int by_number(const void *a, const void *b)
+void named_want(struct named *n, uint32_t prediction)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct prediction *p = &n->predict->predictions[prediction];
 
-	return (x > y) - (x < y);
-}
+	for (uint32_t k = 0; k < p->access_count; k++) {
+		const struct history_event *e = &n->predict->history->events[p->accesses[k]];
 
-int named_find(struct named *n, const struct model_options *options, const uint32_t *predictions,
-	       uint32_t count, struct err *err)
-{
-	const struct history *h = n->predict->history;
-	uint32_t *times = mem_zalloc((uint64_t)count * PREDICT_MAX_ACCESSES + 1, sizeof(*times)), total = 0,
-		 kept = 0;
-	int result;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct prediction *p = &n->predict->predictions[predictions[i]];
-
-		for (uint32_t k = 0; k < p->access_count; k++) {
-			const struct history_event *e = &h->events[p->accesses[k]];
-
-			times[total++] = e->time;
-			map_set(&n->wanted, access_key(0, e->time, e->object, e->kind == HISTORY_WRITE),
-				p->accesses[k] + 1);
+		if (n->time_count == n->time_room) {
+			n->time_room = n->time_room ? n->time_room * 2 : 256;
+			n->times = mem_resize(n->times, n->time_room, sizeof(*n->times));
 		}
+		n->times[n->time_count++] = e->time;
+		map_set(&n->wanted, named_key(e), p->accesses[k] + 1);
 	}
-	qsort(times, total, sizeof(*times), by_number);
-	for (uint32_t i = 0; i < total; i++)
-		if (!kept || times[kept - 1] != times[i])
-			times[kept++] = times[i];
-	result = load_names(n->trace, options, times, kept, seen, n, err);
-	free(times);
-	return result;
 }
 
 void named_release(struct named *n)
@@ -107,6 +89,7 @@ void named_release(struct named *n)
 	map_release(&n->index);
 	map_release(&n->wanted);
 	free(n->accesses);
+	free(n->times);
 }
 
 const struct named_access *named_access(const struct named *n, uint32_t event, uint32_t variable)

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "finding/finding.h"
 #include "model/model.h"
+#include "predict/load.h"
 #include "predict/predict.h"
 
 struct named_access {
@@ -27,13 +28,16 @@ struct named {
 	struct named_access *accesses;
 	uint32_t count, room;
 	/* While names are looked for: */
-	uint32_t *times, time_count;
-	struct map wanted; /* time and variable and kind to event, plus one */
+	uint32_t *times; /* of the events that are wanted */
+	uint32_t time_count, time_room;
+	struct map wanted; /* named_key of an access to its event, plus one */
 };
 
-/* Finds the names of the accesses of these predictions (indexes). -1 with err set. */
-int named_find(struct named *named, const struct model_options *options, const uint32_t *predictions,
-	       uint32_t count, struct err *err);
+/* An access as both passes over the trace know it: by time, variable and kind. */
+uint64_t named_key(const struct history_event *event);
+/* The names of this prediction's accesses are wanted. */
+void named_want(struct named *named, uint32_t prediction);
+void named_seen(struct named *named, const struct load_access *access);
 void named_release(struct named *named);
 const struct named_access *named_access(const struct named *named, uint32_t event, uint32_t variable);
 

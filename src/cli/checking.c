@@ -20,6 +20,18 @@ static int choose(const char *option, const char *word, const char *const *words
 		    : err_set(err, "%s does not know '%s'", option, word);
 }
 
+static int read_files(struct spec *spec, const char *names, struct err *err)
+{
+	char *files = mem_text(names), *rest = files, *file;
+	int result = 0;
+
+	while (!result && (file = strsep(&rest, ":")))
+		if (*file)
+			result = spec_add_file(spec, file, err);
+	free(files);
+	return result;
+}
+
 static int read_specs(struct checking *checking, const struct trace *trace, struct err *err)
 {
 	checking->spec = spec_new();
@@ -27,14 +39,18 @@ static int read_specs(struct checking *checking, const struct trace *trace, stru
 		return -1;
 	if (!checking->spec_files)
 		return 0;
-	char *files = mem_text(checking->spec_files), *rest = files, *file;
-	int result = 0;
+	return read_files(checking->spec, checking->spec_files, err) < 0
+		       ? -1
+		       : spec_check_trace(checking->spec, trace, err);
+}
 
-	while (!result && (file = strsep(&rest, ":")))
-		if (*file)
-			result = spec_add_file(checking->spec, file, err);
-	free(files);
-	return result < 0 ? -1 : spec_check_trace(checking->spec, trace, err);
+int checking_files(const struct checking *checking, struct err *err)
+{
+	struct spec *spec = spec_new();
+	int result = checking->spec_files ? read_files(spec, checking->spec_files, err) : 0;
+
+	spec_free(spec);
+	return result;
 }
 
 int checking_prepare(struct checking *checking, const struct trace *trace, struct serial_options *options,

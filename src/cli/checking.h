@@ -37,6 +37,8 @@ struct checking {
 	"  --keep-units-at-waits    do not split units where their thread waits for others\n"        \
 	"  --keep-loop-units        functions are units though a loop in them takes locks\n"
 
+/* Before there is a trace: can the spec files be read? */
+int checking_files(const struct checking *checking, struct err *err);
 /* After the options were read: what they mean for this trace. */
 int checking_prepare(struct checking *checking, const struct trace *trace, struct serial_options *options,
 		     struct err *err);

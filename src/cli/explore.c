@@ -66,7 +66,8 @@ static void add_predicted(void *user, const struct schedule *schedule, uint32_t 
 
 static int predict(struct exploration *x, struct trace *trace, struct err *err)
 {
-	struct foretell_options options = {.made = add_predicted, .user = x, .both = true};
+	struct foretell_options options = {
+		.made = add_predicted, .user = x, .both = true, .every_pattern = true};
 	struct foretell_stats stats;
 	struct serial_options serial;
 	int failed;

@@ -21,6 +21,7 @@ static int run(int argc, char **argv)
 	const struct cli_option options[] = {{"-o", &wanted.folder, NULL},
 					     {"--schedules", &schedules, NULL},
 					     {"--one-variable", NULL, &one_variable},
+					     {"--every-cycle", NULL, &checking.every_cycle},
 					     {"--sets", &checking.sets, NULL},
 					     {"--units", &checking.units, NULL},
 					     {"--spec", &checking.spec_files, NULL},
@@ -63,6 +64,7 @@ static int run(int argc, char **argv)
 	}
 	serial_describe_run(trace, list);
 	wanted.model = serial_options.model;
+	wanted.every_pattern = checking.every_cycle;
 	wanted.predict.no_pairs = wanted.predict.no_cycles = one_variable;
 	failed = foretell(trace, &wanted, list, &stats, &err);
 	if (failed)
@@ -85,6 +87,8 @@ const struct verb verb_predict = {
 	.help = "  -o DIR                   write schedules into DIR, for atomsan replay and explore\n"
 		"  --schedules=N            at most N of them (100)\n"
 		"  --one-variable           only patterns over one variable, as in the paper\n"
+		"  --every-cycle            tell what looks intended, too: what is tried again, taken and\n"
+		"                           given back, or over members that have nothing in common\n"
 		"  --sets=objects|one       atomic sets: one per object (default), or everything in one\n"
 		"  --units=WHAT             functions (default), sections, loops or declared\n"
 		"  --spec=FILE              what the sources do not say, see atomsan-spec(5); FILE:FILE\n"

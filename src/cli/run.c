@@ -213,6 +213,8 @@ static int run(int argc, char **argv)
 		return cli_failf(&verb_run, "which program? usage: atomsan run %s", verb_run.synopsis);
 	if (check_options(&options))
 		return CLI_FAILED;
+	if (checking_files(&options.follow.checking, &err) < 0)
+		return cli_fail(&verb_run, &err);
 	if (noise_apply(&options.noise, argv[first], options.follow.publish.db, &err) < 0)
 		return cli_fail(&verb_run, &err);
 	self = cli_self(&err);

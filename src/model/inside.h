@@ -347,9 +347,11 @@ static inline uint32_t set_of_access(struct model *model, struct thread *thread,
 		return model->sets[cell->set].root;
 	return set_look_up(model, thread, cell, address, place, writes);
 }
-/* Of the object that a receiver points to; 0 if it has none yet and `make` is not set. */
 /* Root of a group that the user made; 0: nothing of it was seen yet. */
 uint32_t set_of_group(const struct model *model, uint32_t name);
+/* Name of the group that the user put the variable in that lies there; 0: none. */
+uint32_t set_merged_variable(struct model *model, uint64_t address);
+/* Of the object that a receiver points to; 0 if it has none yet and `make` is not set. */
 uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, bool make);
 /* The bytes stop being what they were: a block is allocated, freed, goes out of scope. */
 void set_forget(struct model *model, uint64_t start, uint64_t size);

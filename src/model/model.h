@@ -145,6 +145,8 @@ unsigned model_together(struct model *model, uint32_t one, uint32_t other);
 uint64_t model_together_turn(const struct model *model);
 /* Is the read the one by which whoever makes this write (a MODEL_CLAIM) found out that it may? */
 bool model_claims(struct model *model, uint32_t write, uint32_t read);
+/* Does what is read there decide where the function goes on? */
+bool model_decides(struct model *model, uint32_t read);
 
 /* Names, for reports. A context's frames, innermost first: model_context_parent until
  * 0. */

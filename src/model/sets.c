@@ -251,6 +251,20 @@ static uint32_t apply_merge(struct model *model, uint32_t index, uint32_t name)
 	return merge(model, set_root(model, index), set_root(model, group));
 }
 
+/* The group that the user put a variable in, be it an object or a number. */
+uint32_t set_merged_variable(struct model *model, uint64_t address)
+{
+	const struct spec *spec = model->options.spec;
+	struct trace_variable variable;
+	const char *word;
+
+	if (!spec || !spec_merges_variables(spec) || memory_block_of(&model->memory, address) ||
+	    !trace_variable_at(model->trace, address, &variable) ||
+	    !(word = spec_variable_merge(spec, variable.name, variable.file)))
+		return 0;
+	return nametable_number(&model->names, word, strlen(word)) + 1;
+}
+
 uint32_t set_of_group(const struct model *model, uint32_t name)
 {
 	uint32_t index = map_get(&model->instances, KEY_NAME | name);
@@ -260,10 +274,7 @@ uint32_t set_of_group(const struct model *model, uint32_t name)
 
 static uint32_t assign(struct model *model, struct cell *cell, uint64_t address, const struct place *place)
 {
-	const struct spec *spec = model->options.spec;
-	uint32_t index = natural_set(model, address, place);
-	struct trace_variable variable;
-	const char *word;
+	uint32_t index = natural_set(model, address, place), merged;
 
 	cell->set = index;
 	cell->type = place->type;
@@ -271,10 +282,8 @@ static uint32_t assign(struct model *model, struct cell *cell, uint64_t address,
 	memory_chunk(&model->memory, address)->used++;
 	if (place->merged)
 		apply_merge(model, index, place->merged);
-	if (spec && model->sets[index].kind == SET_VARIABLE &&
-	    trace_variable_at(model->trace, address, &variable) &&
-	    (word = spec_variable_merge(spec, variable.name, variable.file)))
-		apply_merge(model, index, nametable_number(&model->names, word, strlen(word)) + 1);
+	if (model->sets[index].refs == 1 && (merged = set_merged_variable(model, address)))
+		apply_merge(model, index, merged);
 	return index;
 }
 

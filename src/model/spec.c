@@ -253,6 +253,11 @@ const char *spec_type_merge(const struct spec *spec, const char *type)
 	return set_of(best(spec, STATEMENT_MERGE_TYPE, (struct subject){.type = type}));
 }
 
+bool spec_merges_variables(const struct spec *spec)
+{
+	return spec->kinds[STATEMENT_MERGE_VARIABLE].count;
+}
+
 const char *spec_variable_merge(const struct spec *spec, const char *name, const char *file)
 {
 	return set_of(best(spec, STATEMENT_MERGE_VARIABLE, (struct subject){.name = name, .file = file}));

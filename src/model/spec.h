@@ -73,6 +73,7 @@ const char *spec_member_set(const struct spec *spec, const char *type, const cha
 const char *spec_variable_set(const struct spec *spec, const char *name, const char *file);
 /* The one set that all instances of the type, or the variable, belong to, or NULL. */
 const char *spec_type_merge(const struct spec *spec, const char *type);
+bool spec_merges_variables(const struct spec *spec); /* any at all? */
 const char *spec_variable_merge(const struct spec *spec, const char *name, const char *file);
 
 /* 1: what the pointer leads to belongs to the object that has it; -1: it does not; 0: nobody says. */

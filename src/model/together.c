@@ -178,6 +178,11 @@ bool model_claims(struct model *model, uint32_t write, uint32_t read)
 	return map_get(&model->claims, (uint64_t)source << 32 | place_of(model, read)->source);
 }
 
+bool model_decides(struct model *model, uint32_t read)
+{
+	return place_of(model, read)->flags & ATOMSAN_SITE_GUARDS;
+}
+
 uint64_t model_together_turn(const struct model *model)
 {
 	return model->related_turn;

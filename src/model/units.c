@@ -340,8 +340,13 @@ static uint32_t receiver_root(struct model *model, struct frame *frame, const st
 		return set_root(model, frame->receiver_own);
 	frame->receiver_turn = model->turn;
 	frame->receiver_set = set_of_receiver(model, frame->receiver, routine->receiver_type, false);
-	if (!frame->receiver_set && routine->merged)
-		frame->receiver_set = set_of_group(model, routine->merged);
+	if (!frame->receiver_set) {
+		/* Nobody has touched it yet, and the user says what it belongs to. */
+		uint32_t merged =
+			routine->merged ? routine->merged : set_merged_variable(model, frame->receiver);
+
+		frame->receiver_set = merged ? set_of_group(model, merged) : 0;
+	}
 	return frame->receiver_set;
 }
 

@@ -306,6 +306,8 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 		list_add(&spoken_for, store);
 		kind = ATOMSAN_UPDATE;
 	}
+	if (!write && util_guards(instruction, 6))
+		note.flags |= ATOMSAN_SITE_GUARDS;
 	before(instruction);
 	LLVMPositionBuilderBefore(builder, place.at);
 	arguments[0] = pointer;

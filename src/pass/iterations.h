@@ -27,4 +27,9 @@ void iterations_mark(struct iterations *loops, LLVMValueRef receiver);
 /* Is the loop's end decided by what leads to its accesses or to what it hands to others: a walk over data? */
 bool walk_is(const struct flow *flow, unsigned loop);
 
+/* ---- iterator.c ---- */
+
+/* Is the variable, an alloca, a cursor that the loop moves on, and that decides about its end? */
+bool walk_by_cursor(const struct flow *flow, unsigned loop, LLVMValueRef variable);
+
 #endif

@@ -163,7 +163,8 @@ bool walk_is(const struct flow *flow, unsigned loop)
 
 	collect_deciding(flow, loop, &found);
 	for (unsigned i = 0; i < found.count; i++)
-		if (moved_on(flow, loop, found.items[i]) && leads(flow, loop, found.items[i]))
+		if ((moved_on(flow, loop, found.items[i]) && leads(flow, loop, found.items[i])) ||
+		    walk_by_cursor(flow, loop, found.items[i]))
 			return true;
 	return false;
 }

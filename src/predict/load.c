@@ -417,8 +417,8 @@ int load_history(struct trace *trace, const struct model_options *options, struc
 }
 
 int load_names(struct trace *trace, const struct model_options *options, const uint32_t *wanted,
-	       uint32_t count, void (*seen)(void *user, const struct load_access *access), void *user,
-	       struct err *err)
+	       uint32_t count, void (*seen)(void *user, const struct load_access *access),
+	       void (*ended)(void *user, struct model *model), void *user, struct err *err)
 {
 	struct load l = {.wanted = wanted, .wanted_count = count, .seen = seen, .user = user};
 	struct trace_cursor *cursor = trace_cursor_open(trace);
@@ -429,7 +429,7 @@ int load_names(struct trace *trace, const struct model_options *options, const u
 	history_init(l.h);
 	load_init(&l, trace, options);
 	l.event = &event;
-	while (l.next < l.wanted_count && (more = trace_next(cursor, &event)) > 0) {
+	while ((ended || l.next < l.wanted_count) && (more = trace_next(cursor, &event)) > 0) {
 		l.time++;
 		cut(&event);
 		model_event(l.model, &event);
@@ -438,7 +438,12 @@ int load_names(struct trace *trace, const struct model_options *options, const u
 	}
 	if (more < 0)
 		*err = *trace_cursor_error(cursor);
+	if (ended) {
+		model_finish(l.model);
+		ended(user, l.model);
+	}
 	trace_cursor_close(cursor);
 	load_release(&l);
-	return more < 0 ? -1 : 0;
+	/* Damage behind all that was wanted does no harm. */
+	return more < 0 && l.next < l.wanted_count ? -1 : 0;
 }

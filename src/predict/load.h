@@ -25,7 +25,8 @@ int load_history(struct trace *trace, const struct model_options *options, struc
  * Goes through the trace once more for the names of things, which are known
  * only while they are there. `wanted` are times, ascending and each once; `seen`
  * is called for every access that is part of one of these events, and `unit` is
- * the history's number of its unit, 0 if it has none.
+ * the history's number of its unit, 0 if it has none. `ended`, if not NULL, is
+ * called when the whole run was gone through, with the model that knows it all.
  */
 struct load_access {
 	const struct model *model;
@@ -39,7 +40,7 @@ struct load_access {
 };
 
 int load_names(struct trace *trace, const struct model_options *options, const uint32_t *wanted,
-	       uint32_t count, void (*seen)(void *user, const struct load_access *access), void *user,
-	       struct err *err);
+	       uint32_t count, void (*seen)(void *user, const struct load_access *access),
+	       void (*ended)(void *user, struct model *model), void *user, struct err *err);
 
 #endif

@@ -241,6 +241,66 @@ void walk_calls(int n)
 	}
 }
 
+struct cursor {
+	struct node *list;
+	int position;
+	long found;
+};
+
+static int has_next(struct cursor *c)
+{
+	int more;
+
+	pthread_mutex_lock(&lock);
+	more = c->position < (int)c->list[2].value + 1;
+	pthread_mutex_unlock(&lock);
+	return more;
+}
+
+static void next(struct cursor *c)
+{
+	pthread_mutex_lock(&lock);
+	c->found += c->list[c->position++].value;
+	pthread_mutex_unlock(&lock);
+}
+
+void walk_cursor(struct node *list)
+{
+	struct cursor c = {list, 0, 0};
+
+	while (has_next(&c)) { // # x walk
+		next(&c);
+		seen++; //@ main walk_cursor x *
+	}
+}
+
+/* Looks at a cursor only to decide, and does not move on from where it was. */
+static int get_work(struct cursor *c)
+{
+	pthread_mutex_lock(&lock);
+	c->position = (int)c->list->value;
+	c->list->value++;
+	pthread_mutex_unlock(&lock);
+	return c->position < 3;
+}
+
+static void do_work(struct cursor *c)
+{
+	pthread_mutex_lock(&lock);
+	c->found++;
+	pthread_mutex_unlock(&lock);
+}
+
+void worker(struct node *list)
+{
+	struct cursor c = {list, 0, 0};
+
+	while (get_work(&c)) { // # y
+		do_work(&c);
+		seen++; //@ main worker y *
+	}
+}
+
 static void inlined(int n)
 {
 	while (n--) { // # t
@@ -309,6 +369,8 @@ int main(void)
 	walk_list(nodes);
 	walk_array(3);
 	walk_calls(3);
+	walk_cursor(nodes);
+	worker(nodes);
 	inlined_twice(2);
 	through_pointer(step, 3);
 	harmless(3);

@@ -112,6 +112,18 @@ def sinks(atomsan, source, work):
         assert listed()["forced"]["schedules"] > forced["schedules"], listed()
 
 
+def intended(atomsan, source, work):
+    """What the checker would not report is not predicted, unless it is asked for; what only looks alike is."""
+    kept = {"goes_by_old", "overwrites", "makes_again", "fills_tied"}
+    run([atomsan, "cc", "-g", "-O1", "-pthread", f"-I{source}/../../../include", source / "intended.c", "-o", work / "intended"], 0)
+    run([atomsan, "record", "-o", work / "intended.atr", "--", work / "intended"], 0)
+    for options, expected in (([], kept), (["--every-cycle"], kept | {"tries_again", "takes", "makes_once", "fills_loose"})):
+        document = json.loads(run([atomsan, "predict", "--no-store", "--json", *options, work / "intended.atr"], 66).stdout)
+        found = {finding["units"][0]["function"] for finding in document["findings"]}
+        assert found == expected, f"{options}: {found} instead of {expected}"
+        assert bool(document["counts"].get("harmless and not reported")) == (not options), document["counts"]
+
+
 def refuses(atomsan, source, work):
     """What is wrong with the command line or the files is one sentence and status 1."""
     def refused(*words):
@@ -148,7 +160,7 @@ def main():
     os.environ.pop("ATOMSAN_OPTIONS", None)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        if name in ("refuses", "sinks", "spelling"):
+        if name in ("refuses", "sinks", "spelling", "intended"):
             globals()[name](atomsan, source, pathlib.Path(work))
         else:
             program(atomsan, source, name, pathlib.Path(work))
