@@ -50,8 +50,9 @@ static uint32_t set_at(const struct model *model, uint64_t address)
 
 	if (!granule)
 		return 0;
+	/* Bytes that were freed since are nobody's, whatever became of their neighbours. */
 	if (!granule->parts)
-		return granule->cell.set;
+		return granule->cell.mask >> (address & 7) & 1 ? granule->cell.set : 0;
 	for (unsigned i = 0; i < 8; i++) {
 		const struct cell *cell = &memory->parts[granule->parts].cells[i];
 
