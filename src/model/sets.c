@@ -78,11 +78,17 @@ static void unlink_key(struct model *model, uint32_t index)
 	model->turn++;
 }
 
+/* Is nothing left of the root's set that could be accessed, or become part of it again? */
+static bool goes(const struct set *set)
+{
+	return !set->refs && set->members == 1 && set->kind < SET_NAMED && set->kind != SET_FILE;
+}
+
 static void free_root_if_idle(struct model *model, uint32_t root)
 {
 	struct set *set = &model->sets[root];
 
-	if (set->refs || set->open || set->members > 1 || set->kind >= SET_NAMED || set->kind == SET_FILE)
+	if (!goes(set) || set->open)
 		return;
 	unlink_key(model, root);
 	model->sink.set_free(model->sink.user, set->handle);
@@ -110,7 +116,12 @@ static void unreference(struct model *model, uint32_t index)
 		/* The object is gone, whatever else has become part of its set. */
 		unlink_key(model, index);
 	}
-	free_root_if_idle(model, root);
+	/* What was all that a unit works on is gone, and so is the unit, though its call goes on. */
+	if (goes(&model->sets[root]) && model->sets[root].open)
+		while (model->sets[root].open)
+			unit_end(model, model->sets[root].open);
+	else
+		free_root_if_idle(model, root);
 }
 
 void set_unit_gone(struct model *model, uint32_t set)
