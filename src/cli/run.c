@@ -289,7 +289,7 @@ const struct verb verb_run = {
 	.help = CHECKING_HELP PUBLISH_HELP
 	"  --halt-on-error          end the program at the first violation\n"
 	"  --keep-trace=FILE        also leave the whole trace\n"
-	"  --buffer=MB              how far the program may be ahead of its checker (default 64)\n"
+	"  --buffer=MB              how far the program may be ahead of its checker (default 4)\n"
 	"  --plain-seconds=S        CPU time of the program built without atomsan: the overhead of\n"
 	"                           this run is counted\n"
 	"  --verbose                say what is done\n" NOISE_HELP NOISE_SEED_HELP "\n"
