@@ -87,6 +87,11 @@ static void unit_end(void *user, uint32_t unit)
 	check_unit_end(((struct serial *)user)->check, unit);
 }
 
+static bool unit_matters(void *user, uint32_t unit)
+{
+	return check_unit_matters(((struct serial *)user)->check, unit);
+}
+
 static uint32_t location_new(void *user)
 {
 	return check_location_new(((struct serial *)user)->check);
@@ -100,6 +105,11 @@ static uint32_t location_split(void *user, uint32_t location)
 static void location_free(void *user, uint32_t location)
 {
 	check_location_free(((struct serial *)user)->check, location);
+}
+
+static bool location_idle(void *user, uint32_t location)
+{
+	return check_location_idle(((struct serial *)user)->check, location);
 }
 
 static void read_location(void *user, uint32_t unit, uint32_t location, const struct model_access *access)
@@ -307,9 +317,11 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 				  .set_quiet = options->all_units ? NULL : set_quiet,
 				  .unit_begin = unit_begin,
 				  .unit_end = unit_end,
+				  .unit_matters = unit_matters,
 				  .location_new = location_new,
 				  .location_split = location_split,
 				  .location_free = location_free,
+				  .location_idle = location_idle,
 				  .read = read_location,
 				  .write = write_location,
 				  .unary_read = unary_read,

@@ -222,6 +222,11 @@ static void aerodrome_end(struct check *check, uint32_t unit)
 		unit_free(check, unit);
 }
 
+static bool aerodrome_matters(struct check *check, uint32_t unit)
+{
+	return clock_at(check, unit)->components;
+}
+
 /* Finished units with equal clocks stay equal: what changes the one changes the other. */
 static bool aerodrome_same(struct check *check, uint32_t unit, const uint32_t *sources, uint32_t count)
 {
@@ -255,6 +260,7 @@ const struct engine aerodrome_engine = {
 	.init = aerodrome_init,
 	.begin = aerodrome_begin,
 	.end = aerodrome_end,
+	.matters = aerodrome_matters,
 	.edge = aerodrome_edge,
 	.same = aerodrome_same,
 	.release = aerodrome_release,

@@ -300,6 +300,13 @@ static void graph_end(struct check *check, uint32_t unit)
 		release_from(check, unit);
 }
 
+static bool graph_matters(struct check *check, uint32_t unit)
+{
+	const struct graph_node *node = &unit_at(check, unit)->graph;
+
+	return node->in || node->refused || node->held;
+}
+
 static bool graph_same(struct check *check, uint32_t unit, const uint32_t *sources, uint32_t count)
 {
 	uint32_t first = unit_at(check, unit)->graph.in;
@@ -328,6 +335,7 @@ const struct engine graph_engine = {
 	.init = graph_init,
 	.begin = graph_begin,
 	.end = graph_end,
+	.matters = graph_matters,
 	.edge = graph_edge,
 	.same = graph_same,
 	.release = graph_release,

@@ -110,6 +110,11 @@ void check_unit_end(struct check *check, uint32_t number)
 	check->engine->end(check, number);
 }
 
+bool check_unit_matters(struct check *check, uint32_t unit)
+{
+	return check->engine->matters(check, unit);
+}
+
 static __attribute__((noinline)) void read_first(struct check *check, uint32_t unit, uint32_t location,
 						 const struct check_access_tag *tag)
 {

@@ -140,11 +140,16 @@ void check_set_free(struct check *check, uint32_t set);
 /* tag->set and tag->thread say where. */
 uint32_t check_unit_begin(struct check *check, const struct check_unit_tag *tag);
 void check_unit_end(struct check *check, uint32_t unit);
+/* Would it still matter if it ended now? */
+bool check_unit_matters(struct check *check, uint32_t unit);
 
 uint32_t check_location_new(struct check *check);
 /* Another location with the same past: bytes that were accessed together go separate ways. */
 uint32_t check_location_split(struct check *check, uint32_t location);
 void check_location_free(struct check *check, uint32_t location);
+
+/* Does nobody matter who accessed it? Then it is as good as new. */
+bool check_location_idle(struct check *check, uint32_t location);
 
 /* The location will be accessed soon. */
 void check_prefetch(const struct check *check, uint32_t location);

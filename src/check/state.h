@@ -78,6 +78,8 @@ struct engine {
 	void (*init)(struct check *check);
 	void (*begin)(struct check *check, uint32_t unit);
 	void (*end)(struct check *check, uint32_t unit); /* frees what no longer matters */
+	/* Would it still matter if it ended now? */
+	bool (*matters)(struct check *check, uint32_t unit);
 	void (*edge)(struct check *check, uint32_t from, uint32_t to, const struct check_access_tag *source,
 		     const struct check_access_tag *target);
 	/* Would a unary access after `sources` be, for every later question, the same as the finished unit?

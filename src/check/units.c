@@ -167,3 +167,10 @@ void check_location_free(struct check *check, uint32_t location)
 	location_drop_readers(check, location);
 	pool_give(&check->locations, sizeof(struct location), location);
 }
+
+bool check_location_idle(struct check *check, uint32_t location)
+{
+	const struct location *at = location_at(check, location);
+
+	return !at->readers && !unit_of(check, at->writer) && !unit_of(check, at->reader);
+}

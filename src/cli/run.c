@@ -253,7 +253,7 @@ const struct verb verb_run = {
 	.help = CHECKING_HELP PUBLISH_HELP
 	"  --halt-on-error          end the program at the first violation\n"
 	"  --keep-trace=FILE        also leave the whole trace\n"
-	"  --buffer=MB              how far the program may be ahead of its checker (default 64)\n"
+	"  --buffer=MB              how far the program may be ahead of its checker (default 4)\n"
 	"  --verbose                say what is done\n" COST_HELP NOISE_HELP NOISE_SEED_HELP "\n"
 	"Violations are printed to standard error as they are found. The exit status is 66 if\n"
 	"there were any, else the program's own.\n",

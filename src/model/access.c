@@ -3,18 +3,13 @@
  * Accesses: which cells of memory they touch, to which sets these belong, and
  * which unit it is that touches them.
  *
- * While sets are quiet (quiet.c) nobody asks for locations. Then a granule whose
- * bytes belong to one set is one cell, whichever of them are accessed together;
- * what a later access needs to be told apart is split when the sink is told.
+ * What is noted down (notes.h) needs no locations. Then a granule whose bytes
+ * belong to one set is one cell, whichever of them are accessed together; what a
+ * later access needs to be told apart is split when the sink is told.
  */
 #include "model/inside.h"
 
 #define MODEL_LONGEST (64u << 20)
-
-static uint8_t bytes_of(uint64_t at, uint64_t stop)
-{
-	return (uint8_t)(((1u << (stop - at)) - 1) << (at & 7));
-}
 
 /*
  * An access outside any unit is one by itself, for each set that it touches, also
@@ -70,7 +65,7 @@ static void access_loud(struct model *model, struct cell *cell, uint64_t address
 			return;
 		}
 		unit = alone_in_pieces(model, root, &alone);
-	} else if (!who->writes && unit_reads_again(model, root, address)) {
+	} else if (!who->writes && !who->late && unit_reads_again(model, root, address)) {
 		tag.op = MODEL_READ_AGAIN;
 	}
 	if (who->reads)
@@ -80,26 +75,47 @@ static void access_loud(struct model *model, struct cell *cell, uint64_t address
 }
 
 /*
+ * Can it be kept from the sink, so far? False: no, unless the sink was told of
+ * something else (model.tellings); then cells may be elsewhere, this one included.
+ */
+static inline bool access_kept(struct model *model, struct cell *cell, uint32_t root,
+			       const struct accessor *who, uint64_t granule, uint8_t bytes)
+{
+	uint64_t tellings = model->tellings;
+
+	if (!model->sets[root].loud) {
+		if (__builtin_expect(quiet_access(model, cell, root, who, granule, bytes), 1))
+			return true;
+		if (tellings != model->tellings)
+			return false;
+	}
+	return private_access(model, cell, root, who, granule, bytes);
+}
+
+/*
  * The cell's bytes are accessed: in which set, by which unit? False: the sink was
  * told what was noted down, which may have split cells, this one included. Then
  * nothing was done yet, and it is to be looked up again.
  */
-static bool access_cell(struct model *model, struct cell *cell, uint64_t at, uint64_t stop,
+static bool access_cell(struct model *model, struct cell *cell, uint64_t granule, uint8_t bytes,
 			struct place *place, struct accessor *who)
 {
-	uint64_t tellings = model->tellings, begin = at & ~7ull;
+	uint64_t tellings = model->tellings, begin = granule;
 	uint32_t root;
 
 	/* Of a member that lies in several cells it is the first byte that tells where its struct begins. */
 	if (begin < who->address)
 		begin = who->address;
 	root = set_of_access(model, &model->threads[who->thread], cell, begin, place, who->writes);
-
-	if (!root || (model->quiet && !model->sets[root].loud && quiet_access(model, root, who, at, stop)))
+	if (!root)
 		return true;
 	if (tellings != model->tellings)
 		return false;
-	access_loud(model, cell, at, root, who);
+	if (model->quiet && access_kept(model, cell, root, who, granule, bytes))
+		return true;
+	if (tellings != model->tellings)
+		return false;
+	access_loud(model, cell, granule + (unsigned)__builtin_ctz(bytes), root, who);
 	return true;
 }
 
@@ -111,21 +127,20 @@ static void new_location(struct model *model, struct cell *cell, uint8_t mask)
 	model->stats.locations++;
 }
 
-static struct cell *make_parts(struct model *model, struct granule *granule)
+static unsigned count_cells(const struct cell *cells, unsigned room)
 {
-	if (!granule->parts) {
-		granule->parts = memory_parts_new(&model->memory);
-		model->memory.parts[granule->parts].cells[0] = granule->cell;
-		granule->cell = (struct cell){0};
-	}
-	return model->memory.parts[granule->parts].cells;
+	unsigned count = 0;
+
+	while (count < room && cells[count].mask)
+		count++;
+	return count;
 }
 
 /* The cell keeps these of its bytes, another one gets the rest, and the past that they had in common. */
 static void split(struct model *model, struct cell *cell, struct cell *rest, uint8_t mask, uint64_t address)
 {
 	*rest = *cell;
-	if (cell->location || !model->quiet)
+	if (cell_location(cell) || !model->quiet)
 		rest->location = model->sink.location_split(model->sink.user, cell->location);
 	rest->mask &= (uint8_t)~mask;
 	cell->mask = mask;
@@ -136,19 +151,23 @@ static void split(struct model *model, struct cell *cell, struct cell *rest, uin
 /* Cells that the sink has not heard of can be one again, if they are the same otherwise. */
 static void join(struct model *model, struct granule *granule, uint64_t address)
 {
-	struct cell *cells = model->memory.parts[granule->parts].cells;
+	struct cell *cells = memory_cells(&model->memory, granule->parts);
+	unsigned count = count_cells(cells, memory_room(granule->parts));
 
-	for (unsigned i = 0; i < 8 && cells[i].mask; i++)
-		if (cells[i].location || !cells[i].set || cells[i].set != cells[0].set ||
-		    cells[i].type != cells[0].type || cells[i].other != cells[0].other)
+	for (unsigned i = 0; i < count; i++)
+		if (cell_location(&cells[i]) || !cells[i].set || cells[i].set != cells[0].set ||
+		    cells[i].type != cells[0].type || cells[i].other != cells[0].other ||
+		    cells[i].location != cells[0].location)
 			return;
-	for (unsigned i = 1; i < 8 && cells[i].mask; i++) {
+	for (unsigned i = 1; i < count; i++) {
 		set_unshare(model, &cells[i], address);
 		cells[0].mask |= cells[i].mask;
+		cells[0].read |= cells[i].read;
+		cells[0].written |= cells[i].written;
 		model->stats.locations--;
 	}
 	granule->cell = cells[0];
-	memory_parts_free(&model->memory, granule->parts);
+	memory_cells_free(&model->memory, granule->parts);
 	granule->parts = 0;
 }
 
@@ -157,12 +176,10 @@ static uint8_t access_parts(struct model *model, struct granule *granule, uint64
 			    struct place *place, struct accessor *who)
 {
 	uint64_t base = address & ~7ull;
-	struct cell *cells = make_parts(model, granule);
-	unsigned count = 0;
+	struct cell *cells = memory_cells_grow(&model->memory, granule, 0);
+	unsigned count = count_cells(cells, memory_room(granule->parts));
 
 	who->several = true;
-	while (count < 8 && cells[count].mask)
-		count++;
 	/* From the lowest byte on, however the cells came about. */
 	while (mask) {
 		unsigned i = 0;
@@ -175,13 +192,15 @@ static uint8_t access_parts(struct model *model, struct granule *granule, uint64
 			common = mask;
 			for (unsigned k = 0; k < count; k++)
 				common &= (uint8_t)~cells[k].mask;
+			cells = memory_cells_grow(&model->memory, granule, count);
 			new_location(model, &cells[count++], common);
 		}
 		common = cells[i].mask & mask;
-		if (common != cells[i].mask)
+		if (common != cells[i].mask) {
+			cells = memory_cells_grow(&model->memory, granule, count);
 			split(model, &cells[i], &cells[count++], common, base);
-		if (!access_cell(model, &cells[i], base + (unsigned)__builtin_ctz(common),
-				 base + 32 - (unsigned)__builtin_clz(common), place, who))
+		}
+		if (!access_cell(model, &cells[i], base, common, place, who))
 			return mask;
 		mask &= (uint8_t)~common;
 	}
@@ -190,54 +209,49 @@ static uint8_t access_parts(struct model *model, struct granule *granule, uint64
 	return 0;
 }
 
-void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t at, uint64_t stop)
+static bool cell_of_set(const struct model *model, const struct cell *cell, uint8_t mask, uint32_t root)
 {
-	struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
-	uint8_t mask = bytes_of(at, stop);
+	return cell->mask & mask && cell->set && set_root(model, cell->set) == root;
+}
+
+void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t base, uint8_t mask)
+{
+	struct granule *granule = &memory_chunk(&model->memory, base)->granules[memory_index(base)];
 	struct cell *cells = &granule->cell;
 	unsigned count = 1;
 
+	if (!granule->parts && !cell_of_set(model, cells, mask, root))
+		return;
 	if (granule->parts || (cells->mask & mask) != cells->mask) {
-		cells = make_parts(model, granule);
-		for (count = 0; count < 8 && cells[count].mask;)
-			count++;
+		cells = memory_cells_grow(&model->memory, granule, 0);
+		count = count_cells(cells, memory_room(granule->parts));
 	}
 	for (unsigned i = 0, known = count; i < known; i++) {
 		uint8_t common = cells[i].mask & mask;
 
-		if (!common || !cells[i].set || set_root(model, cells[i].set) != root)
+		if (!cell_of_set(model, &cells[i], mask, root))
 			continue;
-		if (common != cells[i].mask)
-			split(model, &cells[i], &cells[count++], common, at & ~7ull);
-		access_loud(model, &cells[i], (at & ~7ull) + (unsigned)__builtin_ctz(common), root, who);
-	}
-}
-
-void access_untold(struct model *model, uint32_t root, uint64_t address, uint8_t mask)
-{
-	struct granule *granule = &memory_chunk(&model->memory, address)->granules[memory_index(address)];
-	struct cell *cells = granule->parts ? model->memory.parts[granule->parts].cells : &granule->cell;
-	unsigned count = granule->parts ? 8 : 1;
-
-	for (unsigned i = 0; i < count && cells[i].mask; i++)
-		if (cells[i].mask & mask && cells[i].location && set_root(model, cells[i].set) == root) {
-			model->sink.location_free(model->sink.user, cells[i].location);
-			cells[i].location = 0;
+		if (common != cells[i].mask) {
+			cells = memory_cells_grow(&model->memory, granule, count);
+			split(model, &cells[i], &cells[count++], common, base);
 		}
+		if (cells[i].location & CELL_MARK)
+			cells[i].location = cells[i].read = cells[i].written = 0;
+		access_loud(model, &cells[i], base + (unsigned)__builtin_ctz(common), root, who);
+	}
 }
 
 /* One granule's bytes, where there is more to do than to note them down. */
 static void access_granule(struct model *model, struct granule *granule, uint64_t at, uint64_t stop,
 			   struct place *place, struct accessor *who)
 {
-	uint8_t mask = bytes_of(at, stop);
+	uint8_t mask = memory_bytes(at, stop);
 
 	while (mask) {
 		if (!granule->parts && (!granule->cell.mask || granule->cell.mask == mask)) {
 			if (!granule->cell.mask)
 				new_location(model, &granule->cell, mask);
-			if (access_cell(model, &granule->cell, (at & ~7ull) + (unsigned)__builtin_ctz(mask),
-					stop, place, who))
+			if (access_cell(model, &granule->cell, at & ~7ull, mask, place, who))
 				return;
 		} else {
 			mask = access_parts(model, granule, at, mask, place, who);
@@ -246,30 +260,25 @@ static void access_granule(struct model *model, struct granule *granule, uint64_
 }
 
 /*
- * Cells that are whole and of quiet sets need no splitting either. False: one of
- * them is not like that. Those before it are noted then, which does no harm when
- * they are looked at again.
+ * Of cells that are kept from the sink none need be split. False: one of them is
+ * not like that. Those before it are noted then, which does no harm when they are
+ * looked at again.
  */
-static bool quiet_parts(struct model *model, const struct granule *granule, uint64_t at, uint64_t stop,
-			struct place *place, const struct accessor *who)
+static bool kept_parts(struct model *model, const struct granule *granule, uint64_t at, uint64_t stop,
+		       struct place *place, const struct accessor *who)
 {
 	struct thread *thread = &model->threads[who->thread];
-	uint8_t mask = bytes_of(at, stop);
+	uint8_t mask = memory_bytes(at, stop);
 	uint64_t base = at & ~7ull;
 
-	for (unsigned i = 0; i < 8 && mask; i++) {
-		const struct cell *cell = &model->memory.parts[granule->parts].cells[i];
+	for (unsigned i = 0, room = memory_room(granule->parts); i < room && mask; i++) {
+		struct cell *cell = &memory_cells(&model->memory, granule->parts)[i];
 		uint8_t common = cell->mask & mask;
-		uint32_t root;
 
 		if (!common)
 			continue;
-		if (!set_known(model, thread, cell, place))
-			return false;
-		root = set_root(model, cell->set);
-		if (model->sets[root].loud ||
-		    !quiet_access(model, root, who, base + (unsigned)__builtin_ctz(common),
-				  base + 32 - (unsigned)__builtin_clz(common)))
+		if (!set_known(model, thread, cell, place) ||
+		    !access_kept(model, cell, set_root(model, cell->set), who, base, common))
 			return false;
 		mask &= (uint8_t)~common;
 	}
@@ -282,7 +291,8 @@ static void access_whole(struct model *model, struct thread *thread, uint64_t ad
 {
 	const struct granule *granule =
 		&memory_chunk(&model->memory, address)->granules[memory_index(address)];
-	const struct cell *cell = granule->parts ? model->memory.parts[granule->parts].cells : &granule->cell;
+	unsigned room;
+	const struct cell *cell = memory_all(&model->memory, granule, &room);
 
 	if (cell->type)
 		together_whole(model, thread, cell->type, reads, writes);
@@ -321,16 +331,16 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 		struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
 		struct cell *cell = &granule->cell;
 
-		if (__builtin_expect(model->quiet && !(bytes_of(at, stop) & ~cell->mask) &&
+		if (__builtin_expect(model->quiet && !(memory_bytes(at, stop) & ~cell->mask) &&
 					     set_typed(cell, place),
 				     1)) {
 			uint64_t tellings = model->tellings;
 			uint32_t root = set_of_access(model, thread, cell, at, place, writes);
-			bool done = !root;
+			bool done = !root || (tellings == model->tellings &&
+					      access_kept(model, cell, root, &who, at & ~7ull,
+							  memory_bytes(at, stop)));
 
-			if (root && !model->sets[root].loud) {
-				done = quiet_access(model, root, &who, at, stop);
-			} else if (root && cell->mask == bytes_of(at, stop) && tellings == model->tellings) {
+			if (!done && cell->mask == memory_bytes(at, stop) && tellings == model->tellings) {
 				access_loud(model, cell, at, root, &who);
 				done = true;
 			}
@@ -339,7 +349,7 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 				continue;
 			}
 		} else if (model->quiet && granule->parts &&
-			   quiet_parts(model, granule, at, stop, place, &who)) {
+			   kept_parts(model, granule, at, stop, place, &who)) {
 			at = stop;
 			continue;
 		}

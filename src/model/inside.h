@@ -6,7 +6,9 @@
  *   memory.c   granules, locations, blocks
  *   sets.c     atomic sets: which one an access belongs to, and which merge
  *   units.c    open functions, and which of them is the unit of an access
- *   quiet.c    units that nobody else meets: noted down, and mostly forgotten
+ *   notes.c    what units did that the sink has not been told of
+ *   quiet.c    units that are alone on their set: noted down, and mostly forgotten
+ *   private.c  units that are not, and what they do that nobody else meets
  *   held.c     locks held, lock sets, semaphores that are locks
  *   together.c which members the program's critical sections treat as one
  *   names.c    names for reports
@@ -21,6 +23,7 @@
 #include "base/map.h"
 #include "model/memory.h"
 #include "model/model.h"
+#include "model/notes.h"
 #include "trace/nametable.h"
 
 /* What matters of a site. */
@@ -70,26 +73,13 @@ struct set_face {
 	uint64_t guard; /* group of variables: its lock, 0: none */
 };
 
-/* A unit that the sink has not been told of; see quiet.c. */
-struct noted {
-	uint64_t serial; /* of the frame that is the unit, when it began; 0: none */
-	uint64_t number; /* its own: a frame may be the unit of a set, and then of another in its place */
-	uint64_t begin;
-	uint32_t thread, frame;
-	uint32_t notes; /* its latest note, plus one */
-	uint32_t next;  /* in model.noted; free list, too */
-	uint8_t rule;
-	bool writes;
-};
-
 /* An atomic set. Merged sets are a tree of depth one: `root` stands for the whole. What most accesses look
  * at comes first. */
 struct set {
-	uint32_t root; /* itself, if it is one */
-	uint8_t kind;  /* enum set_kind: what it is by itself */
-	bool owned;    /* belongs to what has a pointer to it, or to a group of variables */
-	bool loud;     /* root: the sink knows of units on it; see quiet.c for those that are not */
-	uint8_t met; /* root: how often units met on it that had done much; from QUIET_MET on it stays loud */
+	uint32_t root;      /* itself, if it is one */
+	uint8_t kind;       /* enum set_kind: what it is by itself */
+	bool owned;         /* belongs to what has a pointer to it, or to a group of variables */
+	bool loud;          /* root: the sink knows of units on it; see quiet.c for those that are not */
 	struct noted noted; /* root: a unit that the sink does not know of, and others by `next` */
 	uint32_t cached_thread, cached_unit;
 	uint32_t handle;
@@ -114,8 +104,10 @@ struct open_unit {
 	uint32_t next_in_frame; /* free list, too */
 	uint32_t next_in_set, previous_in_set;
 	bool iteration;
+	bool told;                      /* the sink hears of all it does; otherwise see private.c */
 	uint8_t reads;                  /* how many there were */
 	uint64_t read[UNIT_REMEMBERED]; /* an iteration: what it read last */
+	struct log log;
 };
 
 #define UNIT_BRACKET 0x80000000u
@@ -146,21 +138,6 @@ struct bracket {
 	uint32_t rule;
 	uint64_t name;
 	uint64_t serial;
-};
-
-/* Accesses of a unit that the sink has not been told of: one, or several from the same place to neighbouring
- * bytes. Or that bytes stopped being what they were. */
-struct note {
-	uint64_t address;  /* of the first access; of the granule */
-	uint32_t from, to; /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
-	uint32_t size;     /* of each access */
-	uint32_t site, context, locks;
-	uint32_t set;
-	uint32_t previous; /* of the unit, plus one */
-	bool reads, writes, claims;
-	uint8_t mask;  /* of bytes that are no more */
-	uint64_t time; /* of the first access */
-	uint64_t unit; /* the number of struct noted */
 };
 
 struct held_lock {
@@ -252,14 +229,16 @@ struct model {
 	uint64_t tellings;   /* how often the sink was told what was noted, which moves cells */
 	struct noted *noted;
 	uint32_t noted_count, noted_room, noted_free;
-	uint64_t noted_numbers;
+	uint64_t numbers, renumbered; /* given out to logs, in all and until marks were last cleared */
+	struct map marks;             /* to the open units that have them */
 #define MODEL_ALONE 8
 	struct {
 		uint32_t set, unit;
 	} alone[MODEL_ALONE]; /* units that are the access under way */
 	uint32_t alone_count;
-	struct map seen; /* notes, while those that say nothing new are looked for */
-	struct told {    /* numbers of notes, latest first, while they are told */
+	struct map seen;   /* notes, while those that say nothing new are looked for */
+	struct map barred; /* bytes to the note that they are no more, plus one, while notes are told */
+	struct told {      /* numbers of notes, latest first, while they are told */
 		uint32_t *notes;
 		uint32_t count, room;
 	} told;
@@ -371,46 +350,38 @@ struct accessor {
 	bool reads, writes;
 	bool claims;  /* see together.c */
 	bool several; /* it may touch more than one cell */
+	bool late;    /* it was noted down, and is told now */
 };
 /* The units that are single accesses end; nothing must be done to their sets before. */
 void access_end(struct model *model);
 void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,
 		  bool reads, bool writes);
-/* The sink hears of bytes [at, stop) of a granule, as far as they are the set's. */
-void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t at, uint64_t stop);
-/* What the sink was told so far of these bytes, if they are the set's, was of others before them. */
-void access_untold(struct model *model, uint32_t root, uint64_t granule, uint8_t mask);
+/* The sink hears of these bytes of a granule, as far as they are the set's. */
+void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t granule,
+		 uint8_t mask);
 
-/* quiet.c */
-#define QUIET_MET 4
+/* notes.c, quiet.c, private.c: see notes.h */
 /* Is the unit still open? */
 static inline bool quiet_open(const struct model *model, const struct noted *noted)
 {
 	const struct thread *thread = &model->threads[noted->thread];
-	uint32_t frame = noted->frame & ~UNIT_BRACKET;
+	uint32_t frame = noted->log.frame & ~UNIT_BRACKET;
 
 	if (!noted->serial)
 		return false;
-	if (__builtin_expect(noted->frame & UNIT_BRACKET, 0))
+	if (__builtin_expect(noted->log.frame & UNIT_BRACKET, 0))
 		return frame < thread->bracket_count && thread->brackets[frame].serial == noted->serial;
 	return frame < thread->depth && thread->frames[frame].serial == noted->serial;
 }
-/* The open unit that is noted down for the set (a root) and the thread; NULL: none. */
-struct noted *quiet_noted(struct model *model, uint32_t root, uint32_t thread);
-/* Notes that the bytes [at, stop) are accessed, unless another thread's unit is open on the set. False: the
- * sink must hear of it. */
-bool quiet_access(struct model *model, uint32_t root, const struct accessor *who, uint64_t at, uint64_t stop);
-/* The frame becomes a unit for the set, without having done anything yet. False: the set is loud. */
-bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule);
-/* The sink hears of what is noted down for the set (a root); from now on it hears of everything. */
-void quiet_tell(struct model *model, uint32_t root);
-/* Bytes of the set are forgotten. */
-void quiet_forget(struct model *model, uint32_t set, uint64_t granule, uint8_t mask);
-/* The set is no more. */
-void quiet_drop(struct model *model, struct set *set);
-/* A frame is left: its notes are of no more use. */
-void quiet_left(struct thread *thread, uint32_t frame);
-void quiet_release(struct model *model);
+
+/* Has the log, in notes of which the cell has the mark, such an access of these bytes? To an engine it is the
+ * first that counts, and no read after a write. */
+static inline bool notes_have(const struct log *log, const struct cell *cell, const struct accessor *who,
+			      uint8_t bytes)
+{
+	return cell->location == log_mark(log) &&
+	       !(bytes & ~(who->writes ? cell->written : cell->read | cell->written));
+}
 
 /* units.c */
 /* Which frame or bracket becomes the unit for the set, and why: UINT32_MAX for none. */
@@ -428,6 +399,8 @@ void unit_enter(struct model *model, uint32_t thread, uint32_t function, uint64_
 void unit_exit(struct model *model, uint32_t thread, uint32_t frames);
 /* The open unit of the thread for this set (a root); MODEL_NO_UNIT: the access stands alone. */
 uint32_t unit_look_up(struct model *model, uint32_t thread, uint32_t set);
+/* The same for the set's cached unit: no more addresses will be remembered. */
+bool unit_remembers_enough(const struct model *model, uint32_t set);
 /* Has the open iteration of this handle read the address before? From now on it has. */
 bool unit_reads_again(struct model *model, uint32_t set, uint64_t address);
 static inline uint32_t unit_of_access(struct model *model, uint32_t thread, uint32_t root)

@@ -9,7 +9,9 @@ void memory_init(struct memory *memory)
 {
 	*memory = (struct memory){0};
 	/* Number 0 stands for none. */
-	memory_parts_new(memory);
+	memory->cell_count = 2;
+	memory->cell_room = 128;
+	memory->cells = mem_zalloc(memory->cell_room, sizeof(*memory->cells));
 	memory->block_count = memory->block_room = 1;
 	memory->blocks = mem_zalloc(1, sizeof(*memory->blocks));
 }
@@ -19,7 +21,7 @@ void memory_release(struct memory *memory)
 	for (uint32_t i = 0; i < memory->chunk_count; i++)
 		munmap(memory->chunks[i], sizeof(**memory->chunks));
 	free(memory->chunks);
-	free(memory->parts);
+	free(memory->cells);
 	free(memory->blocks);
 	map_release(&memory->numbers);
 }
@@ -134,25 +136,59 @@ const struct memory_block *memory_block_of(struct memory *memory, uint64_t addre
 	return address - block->start < block->size ? block : NULL;
 }
 
-uint32_t memory_parts_new(struct memory *memory)
+static uint32_t cells_new(struct memory *memory, uint32_t many)
 {
-	uint32_t index = memory->parts_free;
+	uint32_t parts = memory->cells_free[many], room = memory_room(many);
 
-	if (index) {
-		memory->parts_free = memory->parts[index].next;
+	if (parts) {
+		memory->cells_free[many] = memory_cells(memory, parts)->set;
 	} else {
-		if (memory->parts_count == memory->parts_room) {
-			memory->parts_room = memory->parts_room ? memory->parts_room * 2 : 64;
-			memory->parts = mem_resize(memory->parts, memory->parts_room, sizeof(*memory->parts));
+		if (memory->cell_count + room > memory->cell_room) {
+			memory->cell_room *= 2;
+			memory->cells = mem_resize(memory->cells, memory->cell_room, sizeof(*memory->cells));
 		}
-		index = memory->parts_count++;
+		parts = memory->cell_count | many;
+		memory->cell_count += room;
 	}
-	memset(&memory->parts[index], 0, sizeof(memory->parts[index]));
-	return index;
+	memset(memory_cells(memory, parts), 0, room * sizeof(*memory->cells));
+	return parts;
 }
 
-void memory_parts_free(struct memory *memory, uint32_t parts)
+void memory_cells_free(struct memory *memory, uint32_t parts)
 {
-	memory->parts[parts].next = memory->parts_free;
-	memory->parts_free = parts;
+	memset(memory_cells(memory, parts), 0, memory_room(parts) * sizeof(*memory->cells));
+	memory_cells(memory, parts)->set = memory->cells_free[parts & MEMORY_MANY];
+	memory->cells_free[parts & MEMORY_MANY] = parts;
+}
+
+struct cell *memory_cells_grow(struct memory *memory, struct granule *granule, unsigned count)
+{
+	uint32_t before = granule->parts;
+
+	if (!before) {
+		granule->parts = cells_new(memory, 0);
+		memory_cells(memory, granule->parts)[0] = granule->cell;
+		granule->cell = (struct cell){0};
+	} else if (count == memory_room(before)) {
+		granule->parts = cells_new(memory, MEMORY_MANY);
+		memcpy(memory_cells(memory, granule->parts), memory_cells(memory, before),
+		       count * sizeof(*memory->cells));
+		memory_cells_free(memory, before);
+	}
+	return memory_cells(memory, granule->parts);
+}
+
+static void clear_mark(struct cell *cell)
+{
+	if (cell->location & CELL_MARK)
+		cell->location = cell->read = cell->written = 0;
+}
+
+void memory_clear_marks(struct memory *memory)
+{
+	for (uint32_t i = 0; i < memory->chunk_count; i++)
+		for (uint32_t k = 0; k < MEMORY_CHUNK_GRANULES; k++)
+			clear_mark(&memory->chunks[i]->granules[k].cell);
+	for (uint32_t i = 0; i < memory->cell_count; i++)
+		clear_mark(&memory->cells[i]);
 }

@@ -19,25 +19,36 @@
 #define MEMORY_CHUNK_SHIFT 15 /* 32 KB of the program's memory */
 #define MEMORY_CHUNK_GRANULES (1u << (MEMORY_CHUNK_SHIFT - 3))
 
+/* In the place of a location: the unit that accessed the bytes last, which the sink has not been told. */
+#define CELL_MARK 0x80000000u
+
 /* Bytes of a granule that are one location and belong to one set. */
 struct cell {
-	uint32_t set;      /* index of the model's set; 0: none yet */
-	uint32_t location; /* the sink's handle, if mask is not 0 */
-	uint16_t type;     /* the struct type by which the set was found */
-	uint8_t mask;      /* which bytes */
-	uint8_t other;     /* another type that is known to lie in the set, or around it; 0: none */
+	uint32_t set;          /* index of the model's set; 0: none yet */
+	uint32_t location;     /* the sink's handle, or a mark; see notes.h */
+	uint16_t type;         /* the struct type by which the set was found */
+	uint8_t mask;          /* which bytes */
+	uint8_t other;         /* another type that is known to lie in the set, or around it; 0: none */
+	uint8_t read, written; /* with a mark: the bytes that the unit has done this to */
 };
+
+/* The sink's handle; 0: it has none. */
+static inline uint32_t cell_location(const struct cell *cell)
+{
+	return cell->location & CELL_MARK ? 0 : cell->location;
+}
 
 struct granule {
 	struct cell cell; /* the only one, if parts is 0 */
-	uint32_t parts;   /* index of struct memory_parts */
+	uint32_t parts;   /* see memory_cells */
 };
 
-/* A granule whose bytes went separate ways. */
-struct memory_parts {
-	struct cell cells[8]; /* disjoint masks; the first of mask 0 ends them */
-	uint32_t next;        /* free list */
-};
+/*
+ * A granule whose bytes went separate ways has several cells, with disjoint masks;
+ * the first of mask 0 ends them if there are less than there is room for. Most have
+ * two. A number with MEMORY_MANY has room for as many as there are bytes.
+ */
+#define MEMORY_MANY 1u
 
 #define MEMORY_LARGEST (1ull << 30)
 
@@ -69,8 +80,10 @@ struct memory {
 	struct memory_chunk **chunks;
 	uint32_t chunk_count, chunk_room;
 	struct memory_chunk *cache[MEMORY_CACHE];
-	struct memory_parts *parts;
-	uint32_t parts_count, parts_room, parts_free;
+	struct cell *cells;
+	uint32_t cell_count, cell_room;
+	uint32_t cells_free[2]; /* numbers with and without MEMORY_MANY; a free one's first cell has the next
+				 */
 	struct memory_block *blocks;
 	uint32_t block_count, block_room, block_free;
 	uint64_t live_blocks;
@@ -96,6 +109,12 @@ static inline uint32_t memory_index(uint64_t address)
 	return address >> 3 & (MEMORY_CHUNK_GRANULES - 1);
 }
 
+/* The bytes [at, stop) of one granule, as a mask. */
+static inline uint8_t memory_bytes(uint64_t at, uint64_t stop)
+{
+	return (uint8_t)(((1u << (stop - at)) - 1) << (at & 7));
+}
+
 /* A block begins to live; whatever was known of its bytes must have been dropped before. */
 void memory_block_add(struct memory *memory, uint64_t start, uint64_t size, uint32_t site,
 		      enum memory_kind kind);
@@ -104,7 +123,26 @@ void memory_block_remove(struct memory *memory, uint64_t start);
 const struct memory_block *memory_block_at(struct memory *memory, uint64_t start);
 const struct memory_block *memory_block_of(struct memory *memory, uint64_t address);
 
-uint32_t memory_parts_new(struct memory *memory);
-void memory_parts_free(struct memory *memory, uint32_t parts);
+/* No cell has a mark any more. */
+void memory_clear_marks(struct memory *memory);
+
+static inline unsigned memory_room(uint32_t parts)
+{
+	return parts & MEMORY_MANY ? 8 : 2;
+}
+static inline struct cell *memory_cells(const struct memory *memory, uint32_t parts)
+{
+	return &memory->cells[parts & ~MEMORY_MANY];
+}
+/* All of a granule's cells, and room for how many there is. */
+static inline struct cell *memory_all(const struct memory *memory, const struct granule *granule,
+				      unsigned *room)
+{
+	*room = granule->parts ? memory_room(granule->parts) : 1;
+	return granule->parts ? memory_cells(memory, granule->parts) : (struct cell *)&granule->cell;
+}
+/* Makes room for one more cell beside `count` of them. */
+struct cell *memory_cells_grow(struct memory *memory, struct granule *granule, unsigned count);
+void memory_cells_free(struct memory *memory, uint32_t parts);
 
 #endif

@@ -26,7 +26,7 @@ void model_free(struct model *model)
 	held_release(model);
 	together_release(model);
 	unit_release_all(model);
-	quiet_release(model);
+	notes_release(model);
 	sets_release(model);
 	places_release(model);
 	memory_release(&model->memory);
@@ -235,7 +235,7 @@ void model_prefetch_parts(struct model *model, const struct trace_event *event)
 	struct granule *granule = granule_of(model, event);
 
 	if (granule && granule->parts)
-		__builtin_prefetch(&model->memory.parts[granule->parts]);
+		__builtin_prefetch(memory_cells(&model->memory, granule->parts));
 }
 
 void model_prefetch_near(struct model *model, const struct trace_event *event)
@@ -244,7 +244,7 @@ void model_prefetch_near(struct model *model, const struct trace_event *event)
 	const struct cell *cell = granule ? &granule->cell : NULL;
 
 	if (granule && granule->parts) {
-		const struct cell *cells = model->memory.parts[granule->parts].cells;
+		const struct cell *cells = memory_cells(&model->memory, granule->parts);
 
 		cell = cells[0].mask >> (event->address & 7) & 1 ? &cells[0] : &cells[1];
 	}
@@ -253,7 +253,7 @@ void model_prefetch_near(struct model *model, const struct trace_event *event)
 	/* What an access looks at of a set lies on two lines. */
 	__builtin_prefetch(&model->sets[cell->set]);
 	__builtin_prefetch(&model->sets[cell->set].noted.next);
-	if (model->sink.prefetch && cell->location)
+	if (model->sink.prefetch && cell_location(cell))
 		model->sink.prefetch(model->sink.user, cell->location);
 }
 

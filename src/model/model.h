@@ -92,12 +92,16 @@ struct model_sink {
 	bool (*set_quiet)(void *user, uint32_t set);
 	uint32_t (*unit_begin)(void *user, const struct model_unit *unit);
 	void (*unit_end)(void *user, uint32_t unit);
+	/* If the unit ended now, might what it accessed still matter? Asked where set_quiet is. */
+	bool (*unit_matters)(void *user, uint32_t unit);
 	/* Two open units of one call turn out to be for the same set: from now on both are `to`. NULL: `from`
 	 * is ended instead. */
 	void (*unit_merge)(void *user, uint32_t from, uint32_t to);
 	uint32_t (*location_new)(void *user);
 	uint32_t (*location_split)(void *user, uint32_t location);
 	void (*location_free)(void *user, uint32_t location);
+	/* Is it as good as a new one? Asked where set_quiet is. */
+	bool (*location_idle)(void *user, uint32_t location);
 	void (*read)(void *user, uint32_t unit, uint32_t location, const struct model_access *access);
 	void (*write)(void *user, uint32_t unit, uint32_t location, const struct model_access *access);
 	/* Outside any unit. */

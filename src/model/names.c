@@ -47,17 +47,16 @@ static uint32_t set_at(const struct model *model, uint64_t address)
 	struct memory *memory = (struct memory *)&model->memory; /* which is looked up, not changed */
 	struct memory_chunk *chunk = memory_chunk_slow(memory, address >> MEMORY_CHUNK_SHIFT, false);
 	const struct granule *granule = chunk ? &chunk->granules[memory_index(address)] : NULL;
+	unsigned room;
 
 	if (!granule)
 		return 0;
-	if (!granule->parts)
-		return granule->cell.set;
-	for (unsigned i = 0; i < 8; i++) {
-		const struct cell *cell = &memory->parts[granule->parts].cells[i];
+	const struct cell *cells = memory_all(memory, granule, &room);
 
-		if (cell->mask >> (address & 7) & 1)
-			return cell->set;
-	}
+	/* Bytes that were freed since are nobody's, whatever became of their neighbours. */
+	for (unsigned i = 0; i < room; i++)
+		if (cells[i].mask >> (address & 7) & 1)
+			return cells[i].set;
 	return 0;
 }
 

@@ -78,11 +78,17 @@ static void unlink_key(struct model *model, uint32_t index)
 	model->turn++;
 }
 
+/* Is nothing left of the root's set that could be accessed, or become part of it again? */
+static bool goes(const struct set *set)
+{
+	return !set->refs && set->members == 1 && set->kind < SET_NAMED && set->kind != SET_FILE;
+}
+
 static void free_root_if_idle(struct model *model, uint32_t root)
 {
 	struct set *set = &model->sets[root];
 
-	if (set->refs || set->open || set->members > 1 || set->kind >= SET_NAMED || set->kind == SET_FILE)
+	if (!goes(set) || set->open)
 		return;
 	unlink_key(model, root);
 	model->sink.set_free(model->sink.user, set->handle);
@@ -110,7 +116,14 @@ static void unreference(struct model *model, uint32_t index)
 		/* The object is gone, whatever else has become part of its set. */
 		unlink_key(model, index);
 	}
-	free_root_if_idle(model, root);
+	/* What was all that a unit works on is gone, and so is the unit, though its call goes on. */
+	if (goes(&model->sets[root]) && model->sets[root].open)
+		while (model->sets[root].open) {
+			private_drop(model, model->sets[root].open);
+			unit_end(model, model->sets[root].open);
+		}
+	else
+		free_root_if_idle(model, root);
 }
 
 void set_unit_gone(struct model *model, uint32_t set)
@@ -135,8 +148,8 @@ static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
 	model->sets[to].face = face;
 	access_end(model);
 	if (model->quiet) {
-		quiet_tell(model, from);
-		quiet_tell(model, to);
+		quiet_end(model, from);
+		quiet_end(model, to);
 	}
 	unit_merge(model, from, to);
 	model->sets[to].loud |= model->sets[from].loud;
@@ -292,7 +305,7 @@ static void forget_cell(struct model *model, struct memory_chunk *chunk, struct 
 	uint32_t index = cell->set;
 
 	if (cell->mask) {
-		if (cell->location || !model->quiet)
+		if (cell_location(cell) || !model->quiet)
 			model->sink.location_free(model->sink.user, cell->location);
 		model->stats.locations--;
 	}
@@ -310,9 +323,9 @@ static void forget_granule(struct model *model, struct memory_chunk *chunk, stru
 	uint64_t address = chunk->number << MEMORY_CHUNK_SHIFT | (uint64_t)(granule - chunk->granules) * 8;
 
 	if (granule->parts) {
-		for (unsigned i = 0; i < 8; i++)
-			forget_cell(model, chunk, &model->memory.parts[granule->parts].cells[i], address);
-		memory_parts_free(&model->memory, granule->parts);
+		for (unsigned i = 0; i < memory_room(granule->parts); i++)
+			forget_cell(model, chunk, &memory_cells(&model->memory, granule->parts)[i], address);
+		memory_cells_free(&model->memory, granule->parts);
 		granule->parts = 0;
 	} else {
 		forget_cell(model, chunk, &granule->cell, address);
@@ -372,10 +385,10 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 	chunk = memory_chunk_slow(&model->memory, receiver >> MEMORY_CHUNK_SHIFT, false);
 	if (chunk) {
 		const struct granule *granule = &chunk->granules[memory_index(receiver)];
-		const struct cell *cell =
-			granule->parts ? model->memory.parts[granule->parts].cells : &granule->cell;
+		unsigned room;
+		const struct cell *cell = memory_all(&model->memory, granule, &room);
 
-		for (unsigned i = 0; i < (granule->parts ? 8 : 1); i++)
+		for (unsigned i = 0; i < room; i++)
 			if (cell[i].set && cell[i].mask >> (receiver & 7) & 1)
 				return set_root(model, cell[i].set);
 	}

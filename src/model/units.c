@@ -88,6 +88,7 @@ static void close_unit(struct model *model, uint32_t index)
 	struct set *set = &model->sets[unit->set];
 	uint32_t root = unit->set;
 
+	private_end(model, index);
 	model->sink.unit_end(model->sink.user, unit->handle);
 	map_remove(&model->threads[unit->thread].open, root);
 	if (unit->previous_in_set)
@@ -101,7 +102,7 @@ static void close_unit(struct model *model, uint32_t index)
 	unit->next_in_frame = model->unit_free;
 	model->unit_free = index;
 	if (model->quiet && !set->open)
-		set->loud = set->met >= QUIET_MET || !model->sink.set_quiet(model->sink.user, set->handle);
+		set->loud = !model->sink.set_quiet(model->sink.user, set->handle);
 	set_unit_gone(model, root);
 }
 
@@ -167,6 +168,8 @@ uint32_t unit_open(struct model *model, uint32_t thread_index, uint32_t frame, u
 		.next_in_frame = *list,
 		.next_in_set = set->open,
 		.iteration = rule == MODEL_RULE_LOOP,
+		.told = !model->quiet,
+		.log = notes_begin(model, frame),
 	};
 	if (set->open)
 		model->units[set->open].previous_in_set = index;
@@ -188,6 +191,10 @@ void unit_merge(struct model *model, uint32_t from, uint32_t to)
 		struct thread *thread = &model->threads[unit->thread];
 		uint32_t other = map_get(&thread->open, to);
 
+		if (other)
+			private_end(model, index);
+		else
+			notes_move(model, unit->thread, &unit->log, to);
 		map_remove(&thread->open, from);
 		source->open = unit->next_in_set;
 		if (other) {
@@ -261,6 +268,7 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 	struct thread *thread = unit_thread(model, thread_index);
 	struct routine *routine = routine_of(model, function);
 
+	notes_renumber(model);
 	if (thread->depth == thread->frame_room) {
 		thread->frame_room = thread->frame_room ? thread->frame_room * 2 : 16;
 		thread->frames = mem_resize(thread->frames, thread->frame_room, sizeof(*thread->frames));
@@ -304,7 +312,7 @@ void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)
 
 		if (frame->units)
 			close_list(model, &frame->units, &frame->serial);
-		quiet_left(thread, thread->depth);
+		notes_left(thread, thread->depth);
 		while (thread->object_count > frame->objects) {
 			uint64_t address = thread->objects[--thread->object_count];
 			const struct memory_block *block = memory_block_at(&model->memory, address);
@@ -458,6 +466,11 @@ uint32_t unit_look_up(struct model *model, uint32_t thread_index, uint32_t root)
 	model->sets[root].cached_thread = thread_index;
 	model->sets[root].cached_unit = index;
 	return model->units[index].handle;
+}
+
+bool unit_remembers_enough(const struct model *model, uint32_t root)
+{
+	return model->units[model->sets[root].cached_unit].reads == UNIT_REMEMBERED;
 }
 
 bool unit_reads_again(struct model *model, uint32_t root, uint64_t address)

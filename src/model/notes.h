@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What is kept from the sink as long as nobody can tell the difference. To an
+ * engine an access is news only if another unit, one that still matters, has
+ * been at the same bytes; most never are. So what a unit does is noted down
+ * (notes.c): its first read and its first write of each byte, for an engine needs
+ * no more. The cell has the unit's *mark* and the bytes that it noted.
+ *
+ * As long as units are alone on their set the sink does not even know that they
+ * are there (quiet.c). From then on it does, and of what they do it hears when
+ * another unit comes to a cell with the mark of one that is open, or when one ends
+ * and matters (private.c). Either way it then hears of all that the unit noted.
+ *
+ * Notes are a stack beside the thread's frames: a frame that is left takes its
+ * notes along unless a unit further out has some among them, which the lowest
+ * *level* tells: frame i is on level i + 1, and brackets, which go with no frame,
+ * on 0.
+ */
+#ifndef ATOMSAN_MODEL_NOTES_H
+#define ATOMSAN_MODEL_NOTES_H
+
+#include "model/memory.h"
+
+struct accessor;
+struct model;
+struct set;
+struct thread;
+
+/* Whose notes they are. */
+struct log {
+	uint64_t number; /* its own: a frame may be the unit of a set, and then of another in its place */
+	uint32_t frame;
+	uint32_t notes; /* its latest note, plus one; 0: it has none */
+	bool barred;    /* some say that bytes are no more */
+};
+
+/* A unit that the sink does not know of; see quiet.c. */
+struct noted {
+	uint64_t serial; /* of the frame that is the unit, when it began; 0: none */
+	uint64_t begin;
+	struct log log;
+	uint32_t thread;
+	uint32_t next; /* in model.noted; free list, too */
+	uint8_t rule;
+	bool writes;
+	bool shared; /* another one was on the set at the same time: marks may be of either */
+};
+
+/* Accesses of a unit: one, or several from the same place to neighbouring bytes. Or that bytes stopped being
+ * what they were. */
+struct note {
+	uint64_t address;  /* of the first access; of the granule */
+	uint32_t from, to; /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
+	uint32_t size;     /* of each access */
+	uint32_t site, context, locks;
+	uint32_t set;
+	uint32_t previous; /* of the unit, plus one */
+	bool reads, writes, claims;
+	uint8_t mask;  /* of bytes that are no more */
+	uint64_t time; /* of the first access */
+	uint64_t unit; /* the log's number */
+};
+
+static inline uint32_t log_mark(const struct log *log)
+{
+	return CELL_MARK | (uint32_t)log->number;
+}
+
+/* notes.c */
+struct log notes_begin(struct model *model, uint32_t frame);
+/* Is there room for one more? Otherwise it is made, for which the sink may have to be told everything. */
+bool notes_full(const struct thread *thread);
+void notes_make_room(struct model *model, struct thread *thread);
+/* Notes that these bytes of a granule, all of them in the cell, are accessed. There is room. */
+void notes_add(struct model *model, struct log *log, uint32_t root, struct cell *cell,
+	       const struct accessor *who, uint64_t granule, uint8_t bytes);
+/* Bytes are no more. */
+void notes_bar(struct model *model, uint32_t thread, struct log *log, uint32_t root, uint64_t granule,
+	       uint8_t mask);
+/* The sink hears of it all. The unit is open, and the sink knows of it. */
+void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log *log);
+/* The set became part of another. */
+void notes_move(struct model *model, uint32_t thread, const struct log *log, uint32_t root);
+/* An iteration remembers what it has read, as if the sink had been told. */
+void notes_remember(struct model *model, uint32_t thread, uint32_t root, const struct log *log);
+/* Gives marks that are of no use any more back, before they run out. No access is under way. */
+void notes_renumber(struct model *model);
+/* A frame is left: its notes are of no more use. */
+void notes_left(struct thread *thread, uint32_t frame);
+void notes_release(struct model *model);
+
+/* quiet.c */
+/* The open unit that is noted down for the set (a root) and the thread; NULL: none. */
+struct noted *quiet_noted(struct model *model, uint32_t root, uint32_t thread);
+/* Notes that these bytes of a granule, all of them in the cell, are accessed, unless another thread's unit is
+ * open on the set. False: the set is loud now, or the sink was told of something else. */
+bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
+		  uint64_t granule, uint8_t bytes);
+/* The frame becomes a unit for the set, without having done anything yet. False: the set is loud. */
+bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule);
+/* The sink hears of the units that are noted down for the set (a root), and of all others from now on. */
+void quiet_end(struct model *model, uint32_t root);
+/* Bytes of the set are forgotten. */
+void quiet_forget(struct model *model, uint32_t set, uint64_t granule, uint8_t mask);
+/* The set is no more. */
+void quiet_drop(struct model *model, struct set *set);
+
+/* private.c */
+/* The same for a set that is loud. False: the sink must hear of it, or, if it was told of another unit, all
+ * is to be looked up again. */
+bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
+		    uint64_t granule, uint8_t bytes);
+/* The sink hears of all that the unit has done, and will do. */
+void private_tell(struct model *model, uint32_t unit);
+/* The unit is about to end: what it did may matter. */
+void private_end(struct model *model, uint32_t unit);
+/* What it did is gone. */
+void private_drop(struct model *model, uint32_t unit);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Units on a set that is loud, on which others are at the same time or were and
+ * still matter. The sink knows of each, and so of their order in a thread; but
+ * several threads may well work on parts of one array, or on nodes of one tree,
+ * and never meet in a single byte. An edge takes two units at one location. So what
+ * a unit does to a cell that no unit which matters has touched is noted down, and
+ * the cell gets its mark.
+ *
+ * The sink is told when somebody else comes to a cell with the mark of an open
+ * unit, before that access: of all that this unit has done, and from then on of
+ * all that it does. A unit that ends and matters is told at the end; one that does
+ * not is forgotten by an engine, and its notes go with it. So a mark is either of
+ * an open unit, or of one that is nothing to anybody, and a cell with a mark has no
+ * other past. Telling late makes the same edges: those out of the unit are made
+ * after it is told, and at the cells that it had to itself none lead into it.
+ */
+#include "model/inside.h"
+
+bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
+		    uint64_t granule, uint8_t bytes)
+{
+	uint32_t index, other;
+	struct open_unit *unit;
+
+	index = unit_of_access(model, who->thread, root) == MODEL_NO_UNIT ? 0 : model->sets[root].cached_unit;
+	unit = index && !model->units[index].told ? &model->units[index] : NULL;
+	if (cell_location(cell)) {
+		/* Whoever was here before need not matter any more. */
+		if (!unit || !model->sink.location_idle(model->sink.user, cell->location))
+			return false;
+		model->sink.location_free(model->sink.user, cell->location);
+		cell->location = 0;
+	} else if (unit && notes_have(&unit->log, cell, who, bytes)) {
+		return true;
+	}
+	if (cell->location && (!unit || cell->location != log_mark(&unit->log))) {
+		other = map_get(&model->marks, cell->location);
+		if (other) {
+			private_tell(model, other);
+			return false;
+		}
+		cell->location = cell->read = cell->written = 0;
+	}
+	if (!unit)
+		return false;
+	if (__builtin_expect(notes_full(&model->threads[who->thread]), 0)) {
+		uint64_t tellings = model->tellings;
+
+		notes_make_room(model, &model->threads[who->thread]);
+		if (tellings != model->tellings)
+			return false;
+	}
+	if (!unit->log.notes)
+		map_set(&model->marks, log_mark(&unit->log), index);
+	if (unit->iteration && !who->writes)
+		unit_reads_again(model, root, granule + (unsigned)__builtin_ctz(bytes));
+	notes_add(model, &unit->log, root, cell, who, granule, bytes);
+	return true;
+}
+
+void private_drop(struct model *model, uint32_t index)
+{
+	struct open_unit *unit = &model->units[index];
+
+	if (unit->log.notes && !unit->told)
+		map_remove(&model->marks, log_mark(&unit->log));
+	unit->log.notes = 0;
+}
+
+void private_tell(struct model *model, uint32_t index)
+{
+	struct open_unit *unit = &model->units[index];
+
+	if (unit->told)
+		return;
+	if (unit->log.notes) {
+		map_remove(&model->marks, log_mark(&unit->log));
+		notes_tell(model, unit->thread, unit->set, &unit->log);
+	}
+	model->units[index].log.notes = 0;
+	model->units[index].told = true;
+}
+
+void private_end(struct model *model, uint32_t index)
+{
+	const struct open_unit *unit = &model->units[index];
+
+	if (!unit->log.notes || unit->told)
+		return;
+	if (model->sink.unit_matters(model->sink.user, unit->handle))
+		private_tell(model, index);
+	else
+		private_drop(model, index);
+}
