@@ -27,10 +27,8 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 	p = stamped ? event_take_stamped(words, &stamp) : event_take(words);
 	if (!p)
 		return 0;
-	if (op)
-		p[words - 1] = stamp << TRACE_OP_SITE_BITS | number;
-	else if (stamped)
-		p[words - 1] = stamp;
+	if (stamped)
+		p[words - 1] = stamp << TRACE_STAMP_SHIFT | (op ? number : 0);
 	first = event_word(op        ? TRACE_OP
 			   : stamped ? TRACE_STAMPED
 				     : event->kind,
@@ -144,7 +142,7 @@ void rt_op(enum trace_op op, unsigned flags, const void *object,
 		p = event_take_stamped(2, &stamp);
 		if (!p)
 			return;
-		p[1] = stamp << TRACE_OP_SITE_BITS | number;
+		p[1] = stamp << TRACE_STAMP_SHIFT | number;
 		event_store(
 			p, event_word(TRACE_OP, op | flags << TRACE_OP_BITS, (uint64_t)object & SHADOW_FOLD));
 		end_segment(stamp);

@@ -186,7 +186,7 @@ void rt_module_executable(void);   /* register the one that the runtime is linke
 void rt_module_write_all(void);    /* into a trace just opened */
 void rt_module_count_unseen(void); /* loaded, and not compiled with atomsan */
 
-/* ---- the trace file (file.c) ---- */
+/* ---- the trace file (record.c, file.c, window.c) ---- */
 
 /* The open trace's header, mapped; a stand-in in memory while there is none. */
 extern struct trace_header *rt_header;
