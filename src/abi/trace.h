@@ -15,9 +15,9 @@
  *
  * While it runs a thread writes its events into a window, a block that is
  * mapped and used again and again: full, its content is appended as a block of
- * its own, the window is marked TRACE_BLOCK_FLUSHED, cleared, and gets the next
- * sequence number. If a process dies between the two, window and copy have the
- * same sequence number; the window, being complete, is the one to read.
+ * its own, squeezed (abi/squeeze.h) unless pack=0, the window is marked TRACE_BLOCK_FLUSHED, cleared, and
+ * gets the next sequence number. If a process dies between the two, window and copy have the same sequence
+ * number; the window, being complete, is the one to read.
  *
  * Events. Every event begins with one word, the last to be written, so that a
  * word that is not zero begins a complete event:
@@ -27,7 +27,7 @@
  *
  *   kind            words  id                       address
  *   TRACE_ACCESS    1      site                     accessed
- *   TRACE_STAMPED   2      site                     accessed; word 1 is the stamp
+ *   TRACE_STAMPED   2      site                     accessed; word 1: stamp << 20
  *   TRACE_ENTER     1      function                 receiver, 0 if none
  *   TRACE_EXIT      1      frames left; 0: nothing, 0
  *                          a place given up
@@ -67,7 +67,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC "ATOMSAN\n"
-#define TRACE_VERSION 2
+#define TRACE_VERSION 3
 #define TRACE_PAGE 4096u
 #define TRACE_BLOCK_MAGIC 0x6b6c4241u /* "ABlk" */
 #define TRACE_MAX_BLOCK (64u << 20)   /* no block is longer, metadata is split */
@@ -91,7 +91,8 @@ enum trace_event_kind {
 #define TRACE_ADDRESS_BITS 44
 #define TRACE_OP_BITS 8
 #define TRACE_OP_SITE_BITS 20
-#define TRACE_NO_SITE 0u /* site numbers begin at 1 */
+#define TRACE_STAMP_SHIFT TRACE_OP_SITE_BITS /* in the second word of an event */
+#define TRACE_NO_SITE 0u                     /* site numbers begin at 1 */
 #define TRACE_OP_SITE_MAX ((1u << TRACE_OP_SITE_BITS) - 1)
 
 /* What a prefix has room for. */
@@ -199,9 +200,10 @@ enum trace_meta {
 };
 
 enum trace_block_flag {
-	TRACE_BLOCK_ZSTD = 1,    /* the payload is one zstd frame of `payload` bytes */
-	TRACE_BLOCK_WINDOW = 2,  /* a thread writes here through a mapping; see above */
-	TRACE_BLOCK_FLUSHED = 4, /* a window whose content stands elsewhere, or that nobody uses: skip it */
+	TRACE_BLOCK_ZSTD = 1,     /* the payload is one zstd frame of `payload` bytes */
+	TRACE_BLOCK_WINDOW = 2,   /* a thread writes here through a mapping; see above */
+	TRACE_BLOCK_FLUSHED = 4,  /* a window whose content stands elsewhere, or that nobody uses: skip it */
+	TRACE_BLOCK_SQUEEZED = 8, /* `payload` bytes as in abi/squeeze.h; only events */
 };
 
 struct trace_block {
@@ -213,7 +215,7 @@ struct trace_block {
 	uint32_t owner;    /* thread number, or enum trace_meta */
 	uint32_t sequence; /* per owner, from 0; several items of one metadata kind: see item */
 	uint32_t item;     /* metadata: which item of its kind, from 0 */
-	uint32_t unpacked; /* with TRACE_BLOCK_ZSTD: payload bytes once unpacked */
+	uint32_t unpacked; /* with TRACE_BLOCK_ZSTD or _SQUEEZED: payload bytes once unpacked */
 };
 
 /* Payload of TRACE_META_MODULE: this, then path, build-id, the sections

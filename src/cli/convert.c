@@ -155,7 +155,7 @@ const struct verb verb_convert = {
 	.name = "convert",
 	.synopsis = "[--to=std|atr|packed] [-o FILE] [--units=marked|functions] FILE",
 	.summary = "Turn a trace into STD text, text into a trace, or pack and unpack one",
-	.help = "  --to=FORM      std: RAPID's text; atr: a trace as the runtime writes it; packed: a\n"
+	.help = "  --to=FORM      std: RAPID's text; atr: a trace that is not packed; packed: a\n"
 		"                 trace compressed with zstd. Without it a trace becomes text and text\n"
 		"                 a trace\n"
 		"  -o FILE        write there; text goes to standard output without it\n"

@@ -27,10 +27,8 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 	p = stamped ? event_take_stamped(words, &stamp) : event_take(words);
 	if (!p)
 		return 0;
-	if (op)
-		p[words - 1] = stamp << TRACE_OP_SITE_BITS | number;
-	else if (stamped)
-		p[words - 1] = stamp;
+	if (stamped)
+		p[words - 1] = stamp << TRACE_STAMP_SHIFT | (op ? number : 0);
 	first = event_word(op        ? TRACE_OP
 			   : stamped ? TRACE_STAMPED
 				     : event->kind,
@@ -51,7 +49,7 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 	return stamp;
 }
 
-void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
+INLINE void write_frames(void)
 {
 	struct atomsan_frame *top = __atomsan_thread.top, *low = __atomsan_thread.low;
 	enum trace_event_kind kind = TRACE_ENTER;
@@ -102,6 +100,76 @@ void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
 	rt_self.flushing = 0;
 }
 
+void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS
+{
+	write_frames();
+}
+
+/* One word into the window there is. False: that is full. */
+INLINE bool put_word(uint64_t word)
+{
+	uint64_t at = 8;
+
+	__asm__ volatile("xaddq %0, %1" : "+r"(at), "+m"(rt_self.next) : : "memory", "cc");
+	if (unlikely(at & RT_WINDOW))
+		return false;
+	event_store((uint64_t *)at, word);
+	return true;
+}
+
+/*
+ * As write_frames(), where numbers are small, regions known and the window has
+ * room: that takes few registers. Where one of these does not hold it stops, and
+ * write_frames() can go on from there.
+ */
+INLINE void write_usual_frames(struct atomsan_frame *top, struct atomsan_frame *low)
+{
+	uint64_t left = (uint64_t)(rt_self.written - low), kind = TRACE_ENTER;
+
+	if (left == 1 && low < top) {
+		kind = TRACE_SWITCH;
+	} else if (left) {
+		if (unlikely(left >= TRACE_ID_MAX || !put_word(event_word(TRACE_EXIT, left, 0))))
+			return;
+		rt_self.written = low;
+	}
+	for (; low < top; low++) {
+		uint64_t number =
+			((uint64_t)low->function - rt_numbers.functions_bias) / sizeof *low->function;
+		uint64_t receiver = (uint64_t)low->receiver;
+
+		if (unlikely(number >= rt_numbers.functions_limit || !event_region_known(receiver) ||
+			     !put_word(event_word(kind, number, receiver & SHADOW_FOLD))))
+			return;
+		/* In this order: what is not yet written is above both. */
+		__atomsan_thread.low = low + 1;
+		rt_self.written = low + 1;
+		kind = TRACE_ENTER;
+	}
+	__atomsan_thread.low = top;
+}
+
+bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS
+{
+	struct atomsan_frame *top = __atomsan_thread.top, *low = __atomsan_thread.low;
+
+	if (unlikely(rt_self.sched || !rt_recording))
+		return false;
+	if (low != rt_self.written || top != rt_self.written) {
+		/* As in write_frames(). */
+		if (likely(!rt_self.flushing && !(rt_watching & WATCH_SECTIONS))) {
+			rt_self.flushing = 1;
+			__asm__ volatile("" ::: "memory");
+			write_usual_frames(top, low);
+			__asm__ volatile("" ::: "memory");
+			rt_self.flushing = 0;
+		}
+		if (unlikely(rt_self.written != top))
+			event_write_frames();
+	}
+	return event_current_segment() != 0;
+}
+
 /* End the segment: nothing recorded so far speaks for what comes. */
 static void end_segment(uint64_t stamp)
 {
@@ -144,7 +212,7 @@ void rt_op(enum trace_op op, unsigned flags, const void *object,
 		p = event_take_stamped(2, &stamp);
 		if (!p)
 			return;
-		p[1] = stamp << TRACE_OP_SITE_BITS | number;
+		p[1] = stamp << TRACE_STAMP_SHIFT | number;
 		event_store(
 			p, event_word(TRACE_OP, op | flags << TRACE_OP_BITS, (uint64_t)object & SHADOW_FOLD));
 		end_segment(stamp);

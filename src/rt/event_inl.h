@@ -97,6 +97,27 @@ INLINE void event_frames(void)
 		event_write_frames();
 }
 
+/* The thread's segment, a new one if a boundary was passed; 0 if a stamp is needed first. */
+INLINE uint64_t event_current_segment(void)
+{
+	uint64_t segment = __atomsan_thread.segment;
+
+	if (likely(segment != __atomsan_thread.fresh))
+		return segment;
+	if (unlikely(++rt_self.sub >= SHADOW_SUBS))
+		return 0;
+	segment = event_segment(rt_self.stamp, rt_self.sub);
+	__atomsan_thread.segment = segment;
+	rt_self.segment_start = rt_self.next;
+	return segment;
+}
+
+/*
+ * Frames or a segment are due: write and begin them. False: the long way must be
+ * gone, for the thread is scheduled, recording has ended or a stamp is needed.
+ */
+bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS;
+
 /* The general writer, for everything that is not a plain access with a small number. */
 struct event {
 	enum trace_event_kind kind; /* TRACE_ACCESS, TRACE_ENTER, TRACE_SWITCH or TRACE_OP */

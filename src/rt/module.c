@@ -361,7 +361,7 @@ void rt_module_executable(void)
 			       : next_site < TRACE_ID_MAX ? next_site
 							  : TRACE_ID_MAX,
 		.functions_bias = modules[0].functions.begin - sizeof(struct atomsan_function),
-		.functions_limit = next_function,
+		.functions_limit = next_function < TRACE_ID_MAX ? next_function : TRACE_ID_MAX,
 	};
 }
 

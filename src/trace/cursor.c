@@ -241,8 +241,7 @@ static int check_stamp(struct trace_cursor *c, struct stream *s, uint64_t stamp)
 {
 	if (stamp <= s->last)
 		return damage(c, s, "its stamp is not higher than the one before");
-	if (stamp >> (64 - TRACE_OP_SITE_BITS) ||
-	    (c->trace->header.state == TRACE_FINISHED && stamp >= c->trace->header.next_stamp))
+	if (c->trace->header.state == TRACE_FINISHED && stamp >= c->trace->header.next_stamp)
 		return damage(c, s, "its stamp was never given out");
 	return take_turn(c, s, stamp);
 }
@@ -257,7 +256,7 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 {
 	const uint8_t *p = s->at;
 	uint64_t prefix[4] = {0};
-	uint64_t word, second = 0, number;
+	uint64_t word, stamp = 0, site = 0, number;
 	unsigned prefixes = 0, words;
 	bool by_prefix;
 	int turn;
@@ -286,7 +285,8 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 			s->at = s->end;
 			return 0;
 		}
-		second = word_load(p + 8);
+		site = word_load(p + 8) & TRACE_OP_SITE_MAX;
+		stamp = word_load(p + 8) >> TRACE_STAMP_SHIFT;
 	}
 	*e = (struct trace_event){.kind = (uint8_t)word_kind(word),
 				  .thread = s->thread,
@@ -297,9 +297,8 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 	if (e->kind == TRACE_OP) {
 		e->op = (uint8_t)number;
 		e->flags = (uint16_t)(number >> TRACE_OP_BITS);
-		number = second & TRACE_OP_SITE_MAX;
+		number = site;
 		by_prefix = number == TRACE_OP_SITE_MAX;
-		second >>= TRACE_OP_SITE_BITS;
 		if (!known_op[e->op])
 			return damage(c, s, "its operation is not known");
 	}
@@ -317,10 +316,10 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 			     ? word_address(word) | prefix[TRACE_PREFIX_REGION] << TRACE_ADDRESS_BITS
 			     : word_expand(c->trace->header.regions, word_address(word));
 	if (words == 2) {
-		turn = check_stamp(c, s, second);
+		turn = check_stamp(c, s, stamp);
 		if (turn <= 0)
 			return turn;
-		s->last = second;
+		s->last = stamp;
 		e->stamped = true;
 	}
 	e->key = s->last;
@@ -473,7 +472,7 @@ uint64_t stream_stamp(const struct stream *s)
 		p += 8;
 	if (s->end - p < 16 || word_count(word_load(p)) != 2)
 		return 0;
-	return word_load(p + 8) >> (word_kind(word_load(p)) == TRACE_OP ? TRACE_OP_SITE_BITS : 0);
+	return word_load(p + 8) >> TRACE_STAMP_SHIFT;
 }
 
 void stream_begin(struct trace_cursor *c)

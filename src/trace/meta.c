@@ -8,31 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 /* A packed block of a few bytes can claim megabytes; all metadata together may not. */
 #define META_MAX (2ull << 30)
-
-int trace_unpack(const struct trace *trace, const struct trace_extent *extent, void *to, struct err *err)
-{
-	size_t got = extent->cut ? 0
-				 : ZSTD_decompress(to, extent->unpacked,
-						   trace->map + extent->offset + sizeof(struct trace_block),
-						   extent->payload);
-
-	if (extent->cut)
-		return err_set(err, "%s: the file ends inside the packed block at offset %" PRIu64,
-			       trace->path, extent->offset);
-	if (ZSTD_isError(got))
-		return err_set(err, "%s: the packed block at offset %" PRIu64 " is damaged: %s", trace->path,
-			       extent->offset, ZSTD_getErrorName(got));
-	if (got != extent->unpacked)
-		return err_set(err,
-			       "%s: the packed block at offset %" PRIu64
-			       " is damaged: it holds %zu bytes, not %" PRIu32,
-			       trace->path, extent->offset, got, extent->unpacked);
-	return 0;
-}
 
 static void *own(struct trace *trace, void *block)
 {

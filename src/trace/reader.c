@@ -69,6 +69,8 @@ static int read_header(struct trace *trace, struct err *err)
 	return 0;
 }
 
+enum { PACKED = TRACE_BLOCK_ZSTD | TRACE_BLOCK_SQUEEZED };
+
 /* Checks the block header at an offset; the caller has seen the magic there.
  * 1: a block to be read, 0: one to be skipped, -1: damage. */
 static int read_block(struct trace *trace, uint64_t offset, uint64_t *length, struct trace_extent *extent,
@@ -84,14 +86,17 @@ static int read_block(struct trace *trace, uint64_t offset, uint64_t *length, st
 		what = "its length is impossible";
 	else if (b.kind != TRACE_BLOCK_EVENTS && b.kind != TRACE_BLOCK_META)
 		what = "its kind is not known";
-	else if (b.flags & ~(TRACE_BLOCK_ZSTD | TRACE_BLOCK_WINDOW | TRACE_BLOCK_FLUSHED))
+	else if (b.flags & ~(PACKED | TRACE_BLOCK_WINDOW | TRACE_BLOCK_FLUSHED) ||
+		 (b.flags & PACKED) == PACKED ||
+		 (b.flags & TRACE_BLOCK_SQUEEZED && b.kind != TRACE_BLOCK_EVENTS))
 		what = "its flags are not known";
 	else if (b.payload > room)
 		what = "it holds more than its length allows";
-	else if ((b.flags & TRACE_BLOCK_ZSTD) &&
+	else if ((b.flags & PACKED) &&
 		 (!b.unpacked || !b.payload ||
 		  b.unpacked >
-			  (b.kind == TRACE_BLOCK_EVENTS ? TRACE_MAX_UNPACKED : TRACE_MAX_BLOCK - sizeof b)))
+			  (b.kind == TRACE_BLOCK_EVENTS ? TRACE_MAX_UNPACKED : TRACE_MAX_BLOCK - sizeof b) ||
+		  (b.flags & TRACE_BLOCK_SQUEEZED && b.unpacked % sizeof(uint64_t))))
 		what = "its unpacked length is impossible";
 	if (what)
 		return err_set(err, "%s: the block at offset %" PRIu64 " is damaged: %s", trace->path, offset,
@@ -99,7 +104,8 @@ static int read_block(struct trace *trace, uint64_t offset, uint64_t *length, st
 	*length = b.length;
 	*extent = (struct trace_extent){.offset = offset,
 					.payload = b.payload,
-					.unpacked = b.flags & TRACE_BLOCK_ZSTD ? b.unpacked : 0,
+					.unpacked = b.flags & PACKED ? b.unpacked : 0,
+					.squeezed = b.flags & TRACE_BLOCK_SQUEEZED,
 					.owner = b.owner,
 					.item = b.kind == TRACE_BLOCK_META ? b.item : 0,
 					.sequence = b.sequence,

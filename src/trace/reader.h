@@ -35,6 +35,7 @@ struct trace_extent {
 	uint32_t owner;    /* thread number or enum trace_meta */
 	uint32_t item;     /* metadata only */
 	uint32_t sequence; /* per owner and item */
+	bool squeezed;     /* unpacked as abi/squeeze.h says, not by zstd */
 	bool meta;
 	bool window; /* where its thread wrote; goes before a copy of the same number */
 	bool cut;    /* the file ends inside the block */

@@ -382,10 +382,10 @@ void trace_writer_event(struct trace_writer *w, struct trace_event *e)
 		w->header.next_stamp = e->key + 1;
 	if (op) {
 		*at++ = word_make(TRACE_OP, (uint32_t)e->flags << TRACE_OP_BITS | e->op, low);
-		*at++ = e->key << TRACE_OP_SITE_BITS | id;
+		*at++ = e->key << TRACE_STAMP_SHIFT | id;
 	} else if (e->stamped) {
 		*at++ = word_make(TRACE_STAMPED, id, low);
-		*at++ = e->key;
+		*at++ = e->key << TRACE_STAMP_SHIFT;
 	} else {
 		*at++ = word_make(e->kind, id, e->kind == TRACE_EXIT ? 0 : low);
 	}

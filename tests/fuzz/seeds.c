@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Makes the inputs that fuzzing starts from: seeds TRACE STD SPEC SCHEDULE ATOMICITY, all folders. */
+#include "squeezed.h"
 #include "trace/pack.h"
 #include "trace/std.h"
 #include "trace/writer.h"
@@ -108,7 +109,7 @@ int main(int argc, char **argv)
 		"  recursive\n  consecutive\n  from lint load-store 800\n  from learned 12 runs 34 times\n"
 		"  from finding F-1234 observed\n  from spec s:1\n  from annotation\n  heal lock\n"
 		"broken R x get bank.c:20:9 #1/1 W x get bank.c:21:9\n";
-	char path[4096];
+	char path[4096], other[4096];
 	struct trace *trace;
 	struct err err;
 
@@ -128,6 +129,9 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof path, "%s/packed", argv[1]);
 	must(trace_repack(trace, path, true, &err), &err);
 	trace_close(trace);
+	snprintf(path, sizeof path, "%s/events", argv[1]);
+	snprintf(other, sizeof other, "%s/squeezed", argv[1]);
+	squeezed_copy(path, other);
 	snprintf(path, sizeof path, "%s/text", argv[2]);
 	put(path, text);
 	snprintf(path, sizeof path, "%s/text", argv[3]);

@@ -354,9 +354,9 @@ static void damaged_events(void **state)
 	REFUSE("site is no access", WORD(TRACE_ACCESS, 2, 1));
 	REFUSE("function is not in the trace", WORD(TRACE_ENTER, 1, 1));
 	REFUSE("leaves no frame", WORD(TRACE_EXIT, 0, 1));
-	REFUSE("not higher than the one before", WORD(TRACE_STAMPED, 1, 1), 1);
-	REFUSE("never given out", WORD(TRACE_STAMPED, 1, 1), 100);
-	REFUSE("same stamp", WORD(TRACE_STAMPED, 1, 1), 5);
+	REFUSE("not higher than the one before", WORD(TRACE_STAMPED, 1, 1), (uint64_t)1 << TRACE_STAMP_SHIFT);
+	REFUSE("never given out", WORD(TRACE_STAMPED, 1, 1), (uint64_t)100 << TRACE_STAMP_SHIFT);
+	REFUSE("same stamp", WORD(TRACE_STAMPED, 1, 1), (uint64_t)5 << TRACE_STAMP_SHIFT);
 	REFUSE("ends inside it", WORD(TRACE_STAMPED, 1, 1));
 	REFUSE("number is missing", WORD(TRACE_ACCESS, TRACE_ID_MAX, 1));
 	REFUSE("number is impossible", WORD(TRACE_PREFIX, TRACE_PREFIX_SITE, 1ull << 33),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Traces cut short and traces with bits changed: a sentence, or events, never a crash. */
 #include "helper.h"
+#include "squeezed.h"
 
 #include "trace/describe.h"
 #include "trace/pack.h"
@@ -72,13 +73,20 @@ static int64_t read_all(const char *bytes, size_t size, const struct trace_event
 	return n;
 }
 
-static char *load(bool packed, size_t *size, uint64_t *count)
+/* How the blocks of events are written. */
+enum form { PLAIN, PACKED, SQUEEZED };
+
+static char *load(enum form form, size_t *size, uint64_t *count)
 {
 	struct err err;
 	struct trace *trace;
 
 	*count = helper_sample(helper_path("sample"));
-	if (packed) {
+	if (form == SQUEEZED) {
+		squeezed_copy(helper_path("sample"), helper_path("squeezed"));
+		return helper_read(helper_path("squeezed"), size);
+	}
+	if (form == PACKED) {
 		/* Longer, so that blocks are worth packing. */
 		struct trace_writer *w = trace_writer_open(helper_path("sample"), 0, &err);
 
@@ -119,11 +127,11 @@ static struct trace_event *rows(const char *data, size_t size, uint64_t most)
 }
 
 /* At every byte the events are a part, from the beginning, of each thread's. */
-static void cut(bool packed)
+static void cut(enum form form)
 {
 	size_t size;
 	uint64_t most;
-	char *data = load(packed, &size, &most);
+	char *data = load(form, &size, &most);
 	struct trace_event *whole = rows(data, size, most);
 	int64_t before = -1, n;
 	unsigned steps = 0;
@@ -137,26 +145,26 @@ static void cut(bool packed)
 			before = n;
 	}
 	assert_int_equal(before, most);
-	assert_true(steps >= (packed ? 3u : 20u));
+	assert_true(steps >= (form == PLAIN ? 20u : 3u));
 	free(whole);
 	free(data);
 }
 
 static void cut_anywhere(void **state)
 {
-	cut(false);
+	cut(PLAIN);
 }
 
 static void cut_packed(void **state)
 {
-	cut(true);
+	cut(PACKED);
 }
 
-static void flip(bool packed, uint64_t seed, unsigned rounds)
+static void flip(enum form form, uint64_t seed, unsigned rounds)
 {
 	size_t size;
 	uint64_t most;
-	char *data = load(packed, &size, &most), *changed = mem_alloc(size);
+	char *data = load(form, &size, &most), *changed = mem_alloc(size);
 	unsigned sound = 0, refused = 0;
 
 	for (unsigned i = 0; i < rounds; i++) {
@@ -183,21 +191,30 @@ static void flip(bool packed, uint64_t seed, unsigned rounds)
 
 static void flip_bits(void **state)
 {
-	flip(false, 1, 30000);
+	flip(PLAIN, 1, 30000);
 }
 
 static void flip_packed_bits(void **state)
 {
-	flip(true, 2, 10000);
+	flip(PACKED, 2, 10000);
+}
+
+static void cut_squeezed(void **state)
+{
+	cut(SQUEEZED);
+}
+
+static void flip_squeezed_bits(void **state)
+{
+	flip(SQUEEZED, 3, 10000);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(cut_packed),
-		cmocka_unit_test(flip_bits),
-		cmocka_unit_test(flip_packed_bits),
+		cmocka_unit_test(cut_anywhere), cmocka_unit_test(cut_packed),
+		cmocka_unit_test(flip_bits),    cmocka_unit_test(flip_packed_bits),
+		cmocka_unit_test(cut_squeezed), cmocka_unit_test(flip_squeezed_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

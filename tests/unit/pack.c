@@ -116,7 +116,7 @@ static void long_block(void **state)
 	assert_int_equal(trace_writer_finish(w, &err), 0);
 	for (uint64_t i = 0; i < EVENTS; i++) {
 		words[2 * i] = word_make(TRACE_STAMPED, 1, 0x1000 + 8 * (i % 777));
-		words[2 * i + 1] = i + 1;
+		words[2 * i + 1] = (i + 1) << TRACE_STAMP_SHIFT;
 	}
 	data = helper_read(helper_path("long"), &size);
 	header = (struct trace_header *)data;

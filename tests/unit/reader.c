@@ -79,10 +79,10 @@ static void other_versions(void **state)
 	char *data = copy();
 
 	((struct trace_header *)data)->version = TRACE_VERSION + 6;
-	refuse(data, sample_size, "format version 8, but this atomsan reads version 2; use a newer one");
+	refuse(data, sample_size, "format version 9, but this atomsan reads version 3; use a newer one");
 	((struct trace_header *)data)->version = TRACE_VERSION - 1;
 	refuse(data, sample_size,
-	       "format version 1, but this atomsan reads version 2; record the program again");
+	       "format version 2, but this atomsan reads version 3; record the program again");
 	free(data);
 }
 
@@ -125,7 +125,7 @@ static void damaged_blocks(void **state)
 	CASE(b->length = TRACE_PAGE + 8, "length is impossible");
 	CASE(b->length = 0xfffff000, "length is impossible");
 	CASE(b->kind = 3, "kind is not known");
-	CASE(b->flags = 8, "flags are not known");
+	CASE(b->flags = 16, "flags are not known");
 	CASE(b->payload = TRACE_PAGE, "more than its length");
 	CASE(b->flags = TRACE_BLOCK_ZSTD, "unpacked length is impossible");
 	CASE((b->flags = TRACE_BLOCK_ZSTD, b->unpacked = TRACE_MAX_UNPACKED + 1),

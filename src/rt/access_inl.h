@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Accesses that the inlined comparison did not recognise as already recorded:
+ * what access.c, for those inside one granule, and range.c have in common.
+ *
+ * Order. A cell keeps the segment of whoever was there last, and segments are
+ * led by stamps, so they are totally ordered. Who finds a younger segment than
+ * its own draws a new stamp, which is larger than all before. So along every
+ * conflict keys grow, and a thread whose last stamp (of the lock it holds, say)
+ * is younger than what it finds needs none: properly locked data changes hands
+ * without a stamp of its own.
+ *
+ * Interference. Taking a cell over makes its last owner's next access news
+ * again, and thereby recorded behind this one.
+ *
+ * Two threads may use different bytes of a granule at the same time, and cells
+ * are stored to without care: the loser's record is forgotten, which costs a
+ * repetition. Where the bytes are the same, the program has a race, and the
+ * order of the two is that of their hooks.
+ */
+#ifndef ATOMSAN_RT_ACCESS_INL_H
+#define ATOMSAN_RT_ACCESS_INL_H
+
+#include "rt/event_inl.h"
+#include "rt/sections.h"
+#include "rt/watch.h"
+
+#pragma GCC visibility push(hidden)
+
+/* A byte's bit times these is its bits in a cell. */
+enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
+
+enum { SHORT_SEGMENT = 64 * 8 }; /* bytes of events */
+
+/*
+ * Readers share a cell to keep what they have recorded while others read, too.
+ * That pays where a segment is long. In a short one, a critical section say,
+ * hardly anything is read again before it ends, and the readers' cells would
+ * only be memory to fetch: the cell goes from hand to hand.
+ */
+INLINE bool short_segment(void)
+{
+	/* A new window makes the difference negative: then it was long. */
+	return rt_self.next - rt_self.segment_start < SHORT_SEGMENT;
+}
+
+INLINE bool recorded(uint64_t cell, uint64_t segment, uint64_t mask)
+{
+	return !((cell ^ segment) & (ATOMSAN_SEGMENT_MASK | mask));
+}
+
+INLINE bool same_segment(uint64_t cell, uint64_t segment)
+{
+	return !((cell ^ segment) & ATOMSAN_SEGMENT_MASK);
+}
+
+INLINE bool same_thread(uint64_t cell, uint64_t segment)
+{
+	return !((cell ^ segment) & SHADOW_THREAD_MASK);
+}
+
+/* Would this access be news, and does it need a stamp to stand behind what is there? */
+enum { KNOWN = 0, NEWS = 1, YOUNGER = 2 };
+
+INLINE unsigned look(uint64_t granule, uint64_t mask, bool write, uint64_t segment)
+{
+	uint64_t cell = *shadow_cell(granule);
+	unsigned younger = cell > segment ? YOUNGER : 0;
+
+	/* Segments have run out: an untouched cell must not look like one of ours. */
+	if (unlikely(!segment))
+		return NEWS | YOUNGER;
+	if (recorded(cell, segment, mask))
+		return KNOWN;
+	if (likely(!shadow_is_shared(cell)))
+		return NEWS | younger;
+	if (!write)
+		return recorded(*shadow_reader(rt_self.slot, granule), segment, mask) ? KNOWN
+										      : NEWS | younger;
+	for (unsigned slot = 0; slot < ATOMSAN_SLOTS; slot++)
+		if (cell >> slot & 1 && *shadow_reader(slot, granule) > segment)
+			younger = YOUNGER;
+	return NEWS | younger;
+}
+
+INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segment)
+{
+	uint64_t *cell = shadow_cell(granule), value = *cell;
+	uint64_t *reader = shadow_reader(rt_self.slot, granule);
+	uint64_t mine = segment & ATOMSAN_SEGMENT_MASK;
+
+	if (same_segment(value, segment)) {
+		__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
+	} else if (unlikely(shadow_is_shared(value))) {
+		if (!write) {
+			*reader = same_segment(*reader, segment) ? *reader | mask : mine | mask;
+			if (!(value >> rt_self.slot & 1))
+				__atomic_fetch_or(cell, 1ull << rt_self.slot, __ATOMIC_RELAXED);
+			return;
+		}
+		/* What readers remember is void from here on. */
+		for (unsigned slot = 0; slot < ATOMSAN_SLOTS; slot++)
+			if (value >> slot & 1)
+				__atomic_fetch_and(shadow_reader(slot, granule), ATOMSAN_SEGMENT_MASK,
+						   __ATOMIC_RELAXED);
+		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
+	} else if (write || !value || value & SHADOW_WRITTEN || same_thread(value, segment) ||
+		   short_segment()) {
+		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
+	} else {
+		/* Another thread only read it, and so do we. */
+		*reader = mine | mask;
+		__atomic_store_n(cell, (value & SHADOW_STAMP_MASK) | SHADOW_SHARED | 1ull << rt_self.slot,
+				 __ATOMIC_RELAXED);
+	}
+}
+
+/* Draw a stamp for this access and write it with the event. Returns the new segment, 0 if there is none. A
+ * length is written where the site does not know it. */
+uint64_t access_write_stamped(const void *p, uint64_t length,
+			      const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
+/* Write it, whatever its numbers are. */
+void access_write_plain(const void *p, uint64_t length,
+			const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
+
+/* One word, if the site's number is small; the address is of a known region. */
+INLINE void write_access(const void *p, const struct atomsan_site *site)
+{
+	uint64_t number = rt_site_number(site);
+	uint64_t at = 8;
+
+	if (unlikely(number >= rt_numbers.sites_limit)) {
+		access_write_plain(p, 0, site);
+		return;
+	}
+	/* As event_take(1), but without its loop: the rare case starts over elsewhere. */
+	__asm__ volatile("xaddq %0, %1" : "+r"(at), "+m"(rt_self.next) : : "memory", "cc");
+	if (unlikely(at & RT_WINDOW))
+		access_write_plain(p, 0, site);
+	else
+		event_store((uint64_t *)at, event_word(TRACE_ACCESS, number, (uint64_t)p & SHADOW_FOLD));
+}
+
+/* The same with its length in front, two words. */
+INLINE void write_access_length(const void *p, uint64_t length, const struct atomsan_site *site)
+{
+	uint64_t number = rt_site_number(site), at = 16;
+
+	if (unlikely(number >= rt_numbers.sites_limit || length >> TRACE_ADDRESS_BITS)) {
+		access_write_plain(p, length, site);
+		return;
+	}
+	__asm__ volatile("xaddq %0, %1" : "+r"(at), "+m"(rt_self.next) : : "memory", "cc");
+	if (unlikely((at + 15) & RT_WINDOW)) {
+		access_write_plain(p, length, site);
+		return;
+	}
+	event_store((uint64_t *)at + 1, event_word(TRACE_ACCESS, number, (uint64_t)p & SHADOW_FOLD));
+	event_store((uint64_t *)at, event_word(TRACE_PREFIX, TRACE_PREFIX_VALUE, length));
+}
+
+/* The length that the event has to tell. */
+INLINE uint64_t length_to_say(uint64_t length, const struct atomsan_site *site)
+{
+	return site->flags & ATOMSAN_SITE_RANGE ? length : 0;
+}
+
+INLINE bool ready(void)
+{
+	if (likely(rt_recording))
+		return true;
+	if (!rt_watching)
+		rt_thread_off();
+	return false;
+}
+
+INLINE bool frames_or_segment_due(void)
+{
+	uint64_t written = (uint64_t)rt_self.written;
+
+	/* Who is scheduled goes the long way, always. */
+	return ((uint64_t)__atomsan_thread.top ^ written) | ((uint64_t)__atomsan_thread.low ^ written) |
+	       (__atomsan_thread.segment == __atomsan_thread.fresh) | (uint64_t)rt_self.sched;
+}
+
+/* Kinds here and in watch.h. */
+INLINE unsigned watched_kinds(uint64_t kinds)
+{
+	return (kinds & READS ? WATCH_READ : 0) | (kinds & WRITES ? WATCH_WRITE : 0);
+}
+
+/* True if nothing more is to be done. */
+INLINE bool watched(const void *p, uint64_t length, uint64_t kinds, const struct atomsan_site *site)
+{
+	if (likely(!rt_watching))
+		return false;
+	if (watch_wanted_at(p, length) && !(rt_watching == WATCH_SECTIONS && sections_idle(p, length, site)))
+		watch_access(p, length, watched_kinds(kinds), site);
+	return !rt_recording;
+}
+
+#pragma GCC visibility pop
+
+#endif

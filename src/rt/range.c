@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Accesses of any length: what loops and libc do, and what is longer than a granule; see access_inl.h. */
+#include "rt/access_inl.h"
+#include "rt/scheduler.h"
+
+/* Bits of the granule's bytes that [p, p + length) covers, from p on. */
+INLINE uint64_t bytes_of(uint64_t p, uint64_t length)
+{
+	uint64_t first = p & 7, count = 8 - first;
+
+	if (count > length)
+		count = length;
+	return ((1u << count) - 1) << first;
+}
+
+/* Are all whole granules of [p, end) recorded in these cells? Both ends are aligned. */
+INLINE bool granules_recorded(const uint64_t *cell, uint64_t count, uint64_t kinds)
+{
+	uint64_t segment = __atomsan_thread.segment, off = 0;
+
+	for (; count >= 4; cell += 4, count -= 4)
+		off |= (cell[0] ^ segment) | (cell[1] ^ segment) | (cell[2] ^ segment) | (cell[3] ^ segment);
+	while (count--)
+		off |= *cell++ ^ segment;
+	return !(off & (ATOMSAN_SEGMENT_MASK | 0xff * kinds));
+}
+
+/*
+ * Is there nothing new in a range? What a reader's cell says holds by itself: a
+ * write clears it.
+ */
+INLINE bool range_recorded(uint64_t p, uint64_t length, uint64_t kinds)
+{
+	uint64_t segment = __atomsan_thread.segment, granule = shadow_granule((void *)p);
+	uint64_t end = p + length;
+
+	if (p & 7) {
+		uint64_t mask = bytes_of(p, length) * kinds;
+
+		if (!recorded(*shadow_cell(granule), segment, mask) &&
+		    !(kinds == READS && recorded(*shadow_reader(rt_self.slot, granule), segment, mask)))
+			return false;
+		p = (p & ~7ull) + 8;
+		if (p >= end)
+			return true;
+		granule += 8;
+	}
+	if (end & 7) {
+		uint64_t last = shadow_granule((void *)end), mask = ((1u << (end & 7)) - 1) * kinds;
+
+		if (!recorded(*shadow_cell(last), segment, mask) &&
+		    !(kinds == READS && recorded(*shadow_reader(rt_self.slot, last), segment, mask)))
+			return false;
+	}
+	return granules_recorded(shadow_cell(granule), (end - p) / 8, kinds) ||
+	       (kinds == READS &&
+		granules_recorded(shadow_reader(rt_self.slot, granule), (end - p) / 8, kinds));
+}
+
+/* As access_granule(), for one granule of a range. False: this one needs care. */
+INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t segment, bool *news)
+{
+	uint64_t *cell = shadow_cell(granule), value = *cell;
+
+	if (recorded(value, segment, mask))
+		return true;
+	if (!write && shadow_is_shared(value)) {
+		uint64_t *reader = shadow_reader(rt_self.slot, granule), mine = *reader;
+
+		if (recorded(mine, segment, mask))
+			return true;
+		if (value > segment || !(value >> rt_self.slot & 1))
+			return false;
+		*reader = same_segment(mine, segment) ? mine | mask : (segment & ATOMSAN_SEGMENT_MASK) | mask;
+		*news = true;
+		return true;
+	}
+	if (value > segment || shadow_is_shared(value))
+		return false;
+	if (!same_segment(value, segment)) {
+		if (!(write || !value || value & SHADOW_WRITTEN || same_thread(value, segment) ||
+		      short_segment()))
+			return false;
+		value = segment & ATOMSAN_SEGMENT_MASK;
+	}
+	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
+	*news = true;
+	return true;
+}
+
+/* The whole range in one pass. False: somewhere it needs care, and the careful way starts over;
+ * what was noted down until then is news to it no more, so the event is due in any case. */
+INLINE bool range_pass(uint64_t p, uint64_t end, uint64_t kinds, uint64_t segment, bool *news)
+{
+	bool write = kinds != READS;
+	uint64_t granule = shadow_granule((void *)p), last;
+
+	if (p & 7) {
+		if (!range_step(granule, bytes_of(p, end - p) * kinds, write, segment, news))
+			return false;
+		p = (p & ~7ull) + 8;
+		granule += 8;
+		if (p >= end)
+			return true;
+	}
+	for (last = granule + ((end - p) & ~7ull); granule < last; granule += 8)
+		if (!range_step(granule, 0xff * kinds, write, segment, news))
+			return false;
+	return !(end & 7) || range_step(granule, ((1u << (end & 7)) - 1) * kinds, write, segment, news);
+}
+
+static void range_with_care(uint64_t p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
+			    uint64_t value, uint64_t segment, bool news) ATOMSAN_KEEPS_REGISTERS COLD;
+static void range_with_care(uint64_t p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
+			    uint64_t value, uint64_t segment, bool news) ATOMSAN_KEEPS_REGISTERS
+{
+	uint64_t end = p + length;
+	bool write = kinds != READS;
+	unsigned what = KNOWN;
+
+	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8)
+		what |= look(shadow_granule((void *)q), bytes_of(q, end - q) * kinds, write, segment);
+	if (what == KNOWN && !news && rt_options.filter)
+		return;
+	if (what & YOUNGER || !segment)
+		segment = access_write_stamped((void *)p, value, site);
+	else
+		access_write_plain((void *)p, value, site);
+	if (!segment)
+		return;
+	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8)
+		remember(shadow_granule((void *)q), bytes_of(q, end - q) * kinds, write, segment);
+}
+
+/* Who is told beside the trace: everybody, not who watches accesses as they happen, nobody. */
+enum told { POINT, PAST, QUIET };
+
+/* `value` is the length to be told, 0 if the site knows it. */
+INLINE void access_range(const void *start, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
+			 uint64_t value, enum told told)
+{
+	uint64_t p = (uint64_t)start, segment;
+	bool news = false, due;
+
+	if (told == POINT && watched(start, length, kinds, site))
+		return;
+	/* A thread that is off has no place in the shadow. */
+	if (!length || __atomsan_thread.segment == ~0ull)
+		return;
+	/* Long ranges are looked over first, which is quick; short ones are as soon done. In a segment that
+	 * is still to begin nothing is recorded. */
+	due = frames_or_segment_due();
+	if ((due || length >= 64) && __atomsan_thread.segment != __atomsan_thread.fresh &&
+	    range_recorded(p, length, kinds) && likely(rt_options.filter))
+		return;
+	if (due && unlikely(!event_catch_up())) {
+		if (told != QUIET && unlikely(rt_self.sched))
+			sched_access(start, length, kinds, site);
+		if (!ready())
+			return;
+		event_frames();
+	}
+	segment = event_current_segment();
+	if (unlikely(!segment || !event_region_known(p) || !range_pass(p, p + length, kinds, segment, &news)))
+		range_with_care(p, length, kinds, site, value, segment, news);
+	else if (!news && likely(rt_options.filter))
+		return;
+	else if (value)
+		write_access_length(start, value, site);
+	else
+		write_access(start, site);
+}
+
+EXPORT ATOMSAN_HOOK __atomsan_read16(const void *p, const struct atomsan_site *site)
+{
+	access_range(p, 16, READS, site, 0, POINT);
+}
+
+EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *site)
+{
+	access_range(p, 16, WRITES, site, 0, POINT);
+}
+
+/*
+ * A few whole granules, a struct that is copied say, in the usual cases: as
+ * access_granule(). Nothing is noted down before all cells have been looked at.
+ * False: go the long way.
+ */
+INLINE bool range_few(const void *p, uint64_t length, uint64_t kinds, const struct atomsan_site *site)
+{
+	uint64_t *cell = shadow_cell(shadow_granule(p)), segment, off = 0;
+
+	if (((uint64_t)p | length) & 7 || length - 8 > 56)
+		return false;
+	if (frames_or_segment_due() && unlikely(!event_catch_up()))
+		return false;
+	segment = __atomsan_thread.segment;
+	/* Beside what is said there: a thread that is off. */
+	if (unlikely(segment == ~0ull))
+		return false;
+	for (uint64_t i = 0; i < length / 8; i++) {
+		uint64_t value = cell[i];
+
+		off |= value ^ segment;
+		if (unlikely(!value || value > segment) ||
+		    (!same_segment(value, segment) &&
+		     (unlikely(shadow_is_shared(value)) ||
+		      (kinds == READS &&
+		       !(value & SHADOW_WRITTEN || same_thread(value, segment) || short_segment())))))
+			return false;
+	}
+	if (!(off & (ATOMSAN_SEGMENT_MASK | 0xff * kinds)) && likely(rt_options.filter))
+		return true;
+	for (uint64_t i = 0; i < length / 8; i++) {
+		uint64_t value = same_segment(cell[i], segment) ? cell[i] : segment & ATOMSAN_SEGMENT_MASK;
+
+		__atomic_store_n(&cell[i], value | 0xff * kinds, __ATOMIC_RELAXED);
+	}
+	if (site->flags & ATOMSAN_SITE_RANGE)
+		write_access_length(p, length, site);
+	else
+		write_access(p, site);
+	return true;
+}
+
+/* Where races alone are looked for there is mostly nothing to do, and that is found out in two registers. */
+#define RANGE_HOOK(name, kinds)                                                                          \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+		__attribute__((noinline));                                                               \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+	{                                                                                                \
+		access_range(p, length, kinds, site, length_to_say(length, site), POINT);                \
+	}                                                                                                \
+                                                                                                         \
+	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)        \
+	{                                                                                                \
+		if (unlikely(rt_watching) ? rt_watching != WATCH_RACE || watch_wanted() || rt_recording  \
+					  : !range_few(p, length, kinds, site))                          \
+			name##_slow(p, length, site);                                                    \
+	}
+RANGE_HOOK(__atomsan_read_range, READS)
+RANGE_HOOK(__atomsan_write_range, WRITES)
+
+INLINE void access_lanes(const char *p, uint64_t lanes, uint64_t size, uint64_t kinds,
+			 const struct atomsan_site *site)
+{
+	/* Neighbouring lanes that are on make one range. */
+	for (uint64_t lane = 0; lane < 64 && lanes >> lane;) {
+		uint64_t first;
+
+		if (!(lanes >> lane & 1)) {
+			lane++;
+			continue;
+		}
+		for (first = lane; lane < 64 && lanes >> lane & 1; lane++)
+			;
+		access_range(p + first * size, (lane - first) * size, kinds, site, (lane - first) * size,
+			     POINT);
+	}
+}
+
+EXPORT ATOMSAN_HOOK __atomsan_read_lanes(const void *p, uint64_t lanes, uint64_t lane_size,
+					 const struct atomsan_site *site)
+{
+	access_lanes(p, lanes, lane_size, READS, site);
+}
+
+EXPORT ATOMSAN_HOOK __atomsan_write_lanes(const void *p, uint64_t lanes, uint64_t lane_size,
+					  const struct atomsan_site *site)
+{
+	access_lanes(p, lanes, lane_size, WRITES, site);
+}
+
+void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
+{
+	if (!watch_or_record() || !site || (!rt_recording && watch_self.streams))
+		return;
+	/* The call has two sites, for reading and for writing: see watched.inc. */
+	if (write)
+		access_range(p, length, WRITES, site + 1, length, POINT);
+	else if (unlikely(watch_self.streams))
+		access_range(p, length, READS, site, length, PAST);
+	else
+		access_range(p, length, READS, site, length, POINT);
+}
+
+void rt_range_past(const void *p, uint64_t length, const struct atomsan_site *site)
+{
+	if (rt_on() && site)
+		access_range(p, length, WRITES, site + 1, length, PAST);
+}
+
+/*
+ * A relaxed load orders nothing, so it is recorded as reads are: not again in
+ * the same segment unless somebody wrote since. The stripe that its caller
+ * holds keeps atomic writes out, which draw a stamp and take the cell over, so
+ * its place among them is exact.
+ */
+void access_relaxed_load(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	access_range(p, site->size, READS, site, 0, QUIET);
+}
