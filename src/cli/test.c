@@ -114,6 +114,8 @@ static void take(struct job *job, const struct finding_list *found)
 		else if (finding->state >= before->state)
 			*before = *finding;
 	}
+	for (uint32_t i = 0; i < found->trial_count; i++)
+		finding_add_trial(all, &found->trials[i]);
 	if (!all->program && found->program)
 		all->program = finding_text(all, found->program);
 	if (!all->build_id && found->build_id)

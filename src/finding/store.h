@@ -31,7 +31,7 @@ void store_close(struct store *store);
 char *store_default_path(const char *program);
 
 /* Adds a run and what it found. Fills in what the store knows of each finding: review, reason, runs,
- * first_seen, last_seen. Returns -1 with err set. */
+ * first_seen, last_seen, history. Returns -1 with err set. */
 int store_add(struct store *store, struct finding_list *list, struct err *err);
 
 struct store_query {

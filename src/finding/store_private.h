@@ -25,5 +25,7 @@ int store_exec(struct store *store, const char *sql, struct err *err);
 
 /* A text of a row as the list's own, NULL for NULL. */
 const char *store_column(struct finding_list *list, sqlite3_stmt *row, int column);
+/* What became of each finding of the list, from the store instead of whatever it had. -1 with err set. */
+int store_history(struct store *store, struct finding_list *list, struct err *err);
 
 #endif

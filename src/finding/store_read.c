@@ -136,7 +136,6 @@ static int load_finding(struct store *store, struct finding_list *list, sqlite3_
 	if (!finding)
 		return -1;
 	snprintf(finding->id, sizeof finding->id, "%s", id);
-	finding->history_count = 0; /* has a table of its own */
 	finding->kind = (enum finding_kind)kind;
 	finding->state = (enum finding_state)state;
 	finding->review = (enum finding_review)review;
@@ -186,7 +185,7 @@ static int load_findings(struct store *store, struct finding_list *list, const s
 	return failed;
 }
 
-static int load_history(struct store *store, struct finding_list *list, struct err *err)
+int store_history(struct store *store, struct finding_list *list, struct err *err)
 {
 	sqlite3_stmt *rows = store_prepare(
 		store, "SELECT time, what, old, new, reason FROM history WHERE finding = ? ORDER BY id", err);
@@ -197,6 +196,7 @@ static int load_history(struct store *store, struct finding_list *list, struct e
 	for (uint32_t i = 0; i < list->finding_count && code == SQLITE_DONE; i++) {
 		struct finding *f = &list->findings[i];
 
+		f->history_count = 0;
 		store_bind(rows, "s", f->id);
 		while ((code = sqlite3_step(rows)) == SQLITE_ROW)
 			finding_add_event(list, f,
@@ -317,7 +317,7 @@ struct finding_list *store_load(struct store *store, const struct store_query *q
 	if (!failed) {
 		failed = load_findings(store, list, query, err) || load_runs(store, list, err) ||
 			 (!query->brief &&
-			  (load_history(store, list, err) || load_trials(store, list, query->id, err)));
+			  (store_history(store, list, err) || load_trials(store, list, query->id, err)));
 		sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 	}
 	if (!failed)

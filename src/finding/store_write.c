@@ -270,7 +270,7 @@ static int add_all(struct adding *a)
 	for (uint32_t i = 0; i < a->list->finding_count; i++)
 		if (recall(a, &a->list->findings[i]))
 			return -1;
-	return add_trials(a);
+	return store_history(s, a->list, a->err) ? -1 : add_trials(a);
 }
 
 int store_add(struct store *store, struct finding_list *list, struct err *err)

@@ -198,7 +198,8 @@ static void put_life(const struct text_page *page, const struct finding *finding
 		text_put(page->out, finding->last_seen);
 	}
 	putc('\n', page->out);
-	for (uint32_t i = 0; i < finding->history_count; i++) {
+	/* One event says no more than the head of the finding. */
+	for (uint32_t i = 0; i < finding->history_count && finding->history_count > 1; i++) {
 		const struct finding_event *event = &finding->history[i];
 
 		fputs("    ", page->out);

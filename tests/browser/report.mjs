@@ -139,6 +139,15 @@ await visit("all", { colorScheme: "light" }, async page => {
 
 // Only the keyboard.
 await visit("all", {}, async page => {
+	await page.locator(".rows").focus();
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("ArrowDown");
+	assert.equal(await page.locator(".row[aria-selected=true]").getAttribute("aria-posinset"), "2");
+	await page.keyboard.press("End");
+	assert.equal(await page.locator(".row[aria-selected=true]").getAttribute("aria-posinset"), "6");
+	await page.keyboard.press("Home");
+	assert.equal(await page.locator(".row[aria-selected=true]").getAttribute("aria-posinset"), "1");
+	await page.keyboard.press("Escape");
 	await page.keyboard.press("j");
 	await page.locator(".step").nth(2).focus();
 	await page.keyboard.press("Enter");

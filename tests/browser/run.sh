@@ -70,4 +70,6 @@ for sample in all hostile 5000; do
 	"$samples" json "$sample" >"$folder/$sample.json"
 	"$atomsan" report -o "$folder/$sample.html" "$folder/$sample.json"
 done
-node "$here/report.mjs" "$folder" "$output"
+# What the browser leaves behind if it is killed lies in the folder, too.
+mkdir "$folder/tmp"
+TMPDIR=$folder/tmp node "$here/report.mjs" "$folder" "$output"

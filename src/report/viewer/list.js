@@ -72,6 +72,14 @@ function makeList(open) {
 			rows.setAttribute("aria-activedescendant", "row-" + selected.id);
 	}
 	rows.addEventListener("scroll", paint, { passive: true });
+	rows.addEventListener("keydown", event => {
+		const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -shown.length, End: shown.length }[event.key];
+		const at = shown.indexOf(selected);
+		if (!by || !shown.length)
+			return;
+		event.preventDefault();
+		open(shown[at < 0 ? 0 : Math.min(shown.length - 1, Math.max(0, at + by))]);
+	});
 	addEventListener("resize", paint);
 
 	return {
