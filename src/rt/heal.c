@@ -10,6 +10,7 @@ bool heal_start(void)
 {
 	if (!rt_options.heal || !*rt_options.repository)
 		return false;
+	heal_barrier_start();
 	heal_settings.timeout = rt_options.heal_timeout * 1000000ull;
 	return heal_repository_read(rt_options.repository);
 }
@@ -22,7 +23,7 @@ void heal_creates(void)
 
 void heal_thread_begin(void)
 {
-	heal_self.number = rt_self.number + 1;
+	heal_thread_is(rt_self.number + 1);
 }
 
 void heal_thread_end(void)
