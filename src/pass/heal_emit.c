@@ -71,7 +71,7 @@ static LLVMValueRef unit_of(const char *function, const char *file)
 	LLVMValueRef content = LLVMConstStringInContext2(context, function, strlen(function), false), global;
 	bool is_new;
 
-	snprintf(name, sizeof name, "%s@%s", function, atomicity_last_part(file));
+	snprintf(name, sizeof name, "%s:%s", function, atomicity_last_part(file));
 	global = shared("unit", name, LLVMTypeOf(content), &is_new);
 	if (is_new)
 		LLVMSetInitializer(global, content);

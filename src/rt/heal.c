@@ -19,6 +19,7 @@ bool heal_start(void)
 void heal_creates(void)
 {
 	heal_on = true;
+	heal_say_lost();
 }
 
 void heal_thread_begin(void)

@@ -355,7 +355,8 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 	uint64_t began = 0, limit = heal_settings.timeout, since = 0, now;
 	bool passed = false, late = false;
 	unsigned rounds = 0, in_vain = 0;
-	uint64_t serial = 0;
+	uint64_t serial = 0, patience = 0;
+	uint32_t served = 0;
 
 	for (;;) {
 		uint32_t word = __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE);
@@ -390,7 +391,8 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			blamed = gate->section ? gate->section : wish->section;
 			if (!may_wait(gate, node, owner, wish, blamed))
 				return false;
-			began = now;
+			began = patience = now;
+			served = gate->serial;
 			if (gate->section && gate->section->flags & ATOMSAN_HEAL_SCHEDULE)
 				limit = MOMENT_NS;
 			__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
@@ -414,14 +416,19 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 				__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
 			continue;
 		}
+		/* While it goes from hand to hand, nobody in there waits for us. */
+		if (served != gate->serial) {
+			served = gate->serial;
+			patience = now;
+		}
 		/* The scheduler has a time of its own. */
-		if (late || (now - began >= limit && !heal_scheduled())) {
+		if (late || (now - patience >= limit && !heal_scheduled())) {
 			if (gate->stage == HEAL_LINGERING && blamed)
 				__atomic_fetch_add(&blamed->late, 1, __ATOMIC_RELAXED);
 			count(blamed, limit == MOMENT_NS ? ATOMSAN_HEAL_SCHEDULED : ATOMSAN_HEAL_TIMEOUTS, 1);
 			break;
 		}
-		if (!heal_wait_scheduled(gate, began + limit, &late))
+		if (!heal_wait_scheduled(gate, patience + limit, &late))
 			sleep_at(gate, word);
 		/* Told to look again though nothing has changed, because nobody else can go on: so be it. */
 		else if (__atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) == word && serial == gate->serial)
