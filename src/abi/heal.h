@@ -19,8 +19,9 @@ enum atomsan_heal_kind { ATOMSAN_HEAL_READ = 1, ATOMSAN_HEAL_WRITE = 2 };
 
 /* What others wait at: it has an owner, who goes on as if nothing were. */
 struct atomsan_heal_gate {
-	uint32_t word;  /* futex: the owner's number, or'ed with whether somebody waits; 0: it is open */
-	uint32_t count; /* what the owner has it for, how many times */
+	/* These two are looked at together. */
+	uint32_t word; /* futex: the owner's number, or'ed with whether somebody waits; 0: it is open */
+	uint32_t mode; /* the lowest bit is enum heal_mode, the others count how often it was opened */
 	/* Which of the variable's bytes the owner is about; both NULL: all. */
 	const char *from, *to;
 	struct atomsan_heal_section *section; /* NULL: a single access */
@@ -29,7 +30,8 @@ struct atomsan_heal_gate {
 	uint32_t stage;                       /* enum heal_stage */
 	uint32_t holder;                      /* a lock's gate: who has the lock; 0: nobody */
 	uint32_t readers;                     /* a lock's gate: how many share it */
-	uint64_t serial;                      /* how often it was taken */
+	uint32_t serial;                      /* how often it was taken */
+	uint32_t count;                       /* what the owner has it for, how many times */
 };
 
 /* Where the lock lies that a variable is used under: so far away from it, or at this address. */
@@ -45,7 +47,15 @@ struct atomsan_heal_variable {
 	struct atomsan_heal_variable *leader; /* whose gate it shares; NULL: its own */
 	uint64_t node;                        /* in the order of locks and gates; 0: none yet */
 	struct atomsan_heal_guard guard;
-	uint64_t reserved[3]; /* what changes lies in another cache line than what is only read */
+	/* How its gate is best kept, see rt/heal_tell.c and rt/heal_gate.c. */
+	uint64_t since;  /* nanoseconds: when it was last looked at `dear` */
+	uint16_t dear;   /* times that it was paid for others' fences since then */
+	uint8_t in_vain; /* times that it was kept for nothing, one after the other */
+	uint8_t kept;    /* its owner has it until somebody else wants it */
+	uint32_t last;   /* who had it last */
+	uint32_t again;  /* times that this one came again before anybody else did */
+	uint32_t rest;   /* times that it is given back at once before keeping it is tried again */
+	/* What changes lies in another cache line than what is only read. */
 	struct atomsan_heal_gate gate;
 };
 
@@ -89,10 +99,15 @@ struct atomsan_heal_role {
 	uint32_t kind; /* of the access, one of them */
 };
 
+enum atomsan_heal_place_flag {
+	ATOMSAN_HEAL_HARMLESS = 1, /* all sections that could be in the way allow it */
+};
+
 /* An access of a variable that has sections. */
 struct atomsan_heal_place {
 	struct atomsan_heal_variable *variable;
-	uint32_t kinds; /* what the access does */
+	uint16_t kinds; /* what the access does */
+	uint16_t flags; /* enum atomsan_heal_place_flag */
 	uint32_t roles;
 	const struct atomsan_heal_role *role;
 };
@@ -108,6 +123,8 @@ struct atomsan_heal_entry {
 
 /* Before an access at a place and behind it. An update (x += 1) is one, with a call before its write. */
 void __atomsan_heal_before(const void *p, uint64_t length, const struct atomsan_heal_place *place);
+/* The same, of one that begins and ends nothing. */
+void __atomsan_heal_pass(const void *p, uint64_t length, const struct atomsan_heal_place *place);
 void __atomsan_heal_store(const void *p, uint64_t length, const struct atomsan_heal_place *place);
 void __atomsan_heal_atomic(const void *p, uint64_t length, const struct atomsan_heal_place *place);
 void __atomsan_heal_after(void);
@@ -116,6 +133,9 @@ void __atomsan_heal_after(void);
 void __atomsan_heal_enter(const char *unit);
 void __atomsan_heal_leave(void);
 
+_Static_assert(!__builtin_offsetof(struct atomsan_heal_gate, word) &&
+		       __builtin_offsetof(struct atomsan_heal_gate, mode) == 4,
+	       "they are looked at together");
 _Static_assert(sizeof(struct atomsan_heal_gate) == 64, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_variable) == 128, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_section) == 120, "the pass writes this layout");

@@ -202,6 +202,16 @@ static int check_repository(const char *path, struct err *err)
 	return failed;
 }
 
+/* Its sections would have no gates: those are in an executable, for what is its own. */
+static int refuse_shared(const struct verb *verb, const struct ccline *line)
+{
+	unlink(ccline_output(line));
+	return cli_failf(verb,
+			 "%s would have sections, and shared objects are not healed in the field: link its "
+			 "parts into the executable, or heal the tested build with 'atomsan heal'",
+			 ccline_output(line));
+}
+
 /* Returns only if clang could not be started, or has been. */
 static int compile(const struct verb *verb, int cxx, struct ccline *line, struct err *err)
 {
@@ -211,10 +221,12 @@ static int compile(const struct verb *verb, int cxx, struct ccline *line, struct
 	if (line->heal && check_repository(line->heal, err))
 		return cli_fail(verb, err);
 	tell_plugin(line);
-	if (line->heal && line->link == CCLINE_EXECUTABLE) {
+	if (line->heal && (line->link == CCLINE_EXECUTABLE || line->link == CCLINE_SHARED)) {
 		status = link_with_healing(verb, cxx, line, err);
-		if (status >= 0)
-			return status;
+		if (status == CLI_OK && line->link == CCLINE_SHARED)
+			return refuse_shared(verb, line);
+		if (status >= 0 || line->link == CCLINE_SHARED)
+			return status > 0 ? status : CLI_OK;
 	}
 	if (prepare(&command, cxx, line, 0, err))
 		return cli_fail(verb, err);

@@ -246,6 +246,33 @@ static void add_whole(const struct atomicity_table *table, uint32_t number)
 	}
 }
 
+/* An access that begins and ends nothing, of a variable that sections name. A read that they allow does
+ * nothing to them, unless it is their own unit's and they are over with it. */
+static void look_at_bystander(struct heal_found *at, const struct atomsan_site *site)
+{
+	bool reads = atomicity_site_kinds(site) == ATOMICITY_READ, matters = false;
+
+	for (uint32_t s = 0; s < section_count && !matters; s++)
+		matters = atomicity_is_named(&sections[s], site) &&
+			  (!reads || heal_group_minds_reads(s) ||
+			   (sections[s].consecutive && atomicity_is_inside(&sections[s], site)));
+	at->wanted = matters;
+}
+
+static void judge_reads(const struct atomicity_table *table)
+{
+	for (uint64_t i = 0; i < table->count; i++) {
+		bool harmless = atomicity_site_kinds(&table->sites[i]) == ATOMICITY_READ;
+
+		for (uint32_t s = 0; s < section_count && harmless && found[i].wanted; s++)
+			harmless = !atomicity_is_named(&sections[s], &table->sites[i]) ||
+				   !heal_group_minds_reads(s);
+		for (uint32_t r = 0; r < found[i].role_count && harmless; r++)
+			harmless = !heal_group_minds_reads(found[i].roles[r].section);
+		found[i].harmless = harmless;
+	}
+}
+
 static void name_variables(const struct atomicity_table *table)
 {
 	for (uint64_t i = 0; i < table->count; i++) {
@@ -254,8 +281,8 @@ static void name_variables(const struct atomicity_table *table)
 		const char *member = site->member ? (const char *)&site->member + site->member : "";
 		char name[1024];
 
-		for (uint32_t s = 0; s < section_count && !found[i].wanted; s++)
-			found[i].wanted = atomicity_is_named(&sections[s], site);
+		if (!found[i].wanted)
+			look_at_bystander(&found[i], site);
 		if (*type && *member)
 			snprintf(name, sizeof name, "%s.%s", type, member);
 		else
@@ -289,6 +316,7 @@ static void look_up(void)
 			add_whole(&table, s);
 	}
 	name_variables(&table);
+	judge_reads(&table);
 	free(index);
 }
 
@@ -318,6 +346,7 @@ void heal_instrument(LLVMModuleRef module)
 		if (!LLVMIsDeclaration(f) && !select_function_ignored(f))
 			collect(f);
 	}
+	heal_groups(sections, section_count);
 	look_up();
 	plan = (struct heal_plan){sections, section_count, found, found_count};
 	heal_emit(module, &plan);

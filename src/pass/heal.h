@@ -13,6 +13,7 @@ struct heal_found {
 	uint64_t size;
 	bool atomic;
 	bool wanted;          /* its variable has sections */
+	bool harmless;        /* a read, and they let others read */
 	const char *variable; /* of the repository, or akin to one; NULL: by its place alone */
 	struct heal_role {
 		uint32_t section;
@@ -30,6 +31,13 @@ struct heal_plan {
 
 /* Makes the plan's constants and calls. */
 void heal_emit(LLVMModuleRef module, const struct heal_plan *plan);
+/* ---- heal_groups.c ---- */
+
+/* Once, when all sections are known. */
+void heal_groups(const struct atomicity_section *sections, uint32_t count);
+/* Is there one that shares its gate, or it itself, that must not be read meanwhile? */
+bool heal_group_minds_reads(uint32_t section);
+
 /* The name that the site's variable goes by. */
 const char *heal_word(struct atomicity_word word);
 

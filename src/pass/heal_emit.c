@@ -71,7 +71,7 @@ static LLVMValueRef unit_of(const char *function, const char *file)
 	LLVMValueRef content = LLVMConstStringInContext2(context, function, strlen(function), false), global;
 	bool is_new;
 
-	snprintf(name, sizeof name, "%s@%s", function, atomicity_last_part(file));
+	snprintf(name, sizeof name, "%s:%s", function, atomicity_last_part(file));
 	global = shared("unit", name, LLVMTypeOf(content), &is_new);
 	if (is_new)
 		LLVMSetInitializer(global, content);
@@ -154,7 +154,9 @@ static LLVMValueRef place_of(const struct heal_plan *plan, const struct heal_fou
 		LLVMSetGlobalConstant(roles, true);
 		LLVMSetLinkage(roles, LLVMPrivateLinkage);
 	}
-	LLVMValueRef values[] = {variable, number(i32, kinds), number(i32, count), roles};
+	/* kinds and flags, which lie beside each other */
+	uint64_t what = kinds | (uint64_t)(found->harmless ? ATOMSAN_HEAL_HARMLESS : 0) << 16;
+	LLVMValueRef values[] = {variable, number(i32, what), number(i32, count), roles};
 
 	place = LLVMAddGlobal(module, place_type, "atomsan.heal.place");
 	LLVMSetInitializer(place, LLVMConstStructInContext(context, values, 4, false));
@@ -175,7 +177,9 @@ static void call(LLVMBuilderRef builder, const char *name, LLVMValueRef *argumen
 		function = LLVMAddFunction(module, name, type);
 		util_add_attribute(function, "nounwind");
 	}
-	LLVMBuildCall2(builder, type, function, arguments, count, "");
+	/* Not as the last jump of a function: the runtime tells by the stack whose unit it is. */
+	LLVMSetTailCallKind(LLVMBuildCall2(builder, type, function, arguments, count, ""),
+			    LLVMTailCallKindNoTail);
 }
 
 static void at(LLVMBuilderRef builder, LLVMValueRef before, LLVMValueRef located)
@@ -195,8 +199,12 @@ static void instrument(LLVMBuilderRef builder, const struct heal_plan *plan, con
 	LLVMValueRef arguments[] = {found->pointer, number(i64, found->size), place_of(plan, found, kinds)};
 
 	at(builder, found->instruction, found->instruction);
-	call(builder, found->atomic ? "__atomsan_heal_atomic" : "__atomsan_heal_before", arguments, 3);
-	if (found->store) {
+	call(builder,
+	     !found->role_count ? "__atomsan_heal_pass"
+	     : found->atomic    ? "__atomsan_heal_atomic"
+				: "__atomsan_heal_before",
+	     arguments, 3);
+	if (found->store && found->role_count) {
 		at(builder, found->store, found->store);
 		call(builder, "__atomsan_heal_store", arguments, 3);
 	}

@@ -10,6 +10,7 @@ bool heal_start(void)
 {
 	if (!rt_options.heal || !*rt_options.repository)
 		return false;
+	heal_barrier_start();
 	heal_settings.timeout = rt_options.heal_timeout * 1000000ull;
 	return heal_repository_read(rt_options.repository);
 }
@@ -18,11 +19,12 @@ bool heal_start(void)
 void heal_creates(void)
 {
 	heal_on = true;
+	heal_say_lost();
 }
 
 void heal_thread_begin(void)
 {
-	heal_self.number = rt_self.number + 1;
+	heal_thread_is(rt_self.number + 1);
 }
 
 void heal_thread_end(void)

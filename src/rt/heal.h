@@ -79,6 +79,7 @@ void heal_on_waited(pthread_mutex_t *mutex);
 struct heal_unit {
 	const struct atomsan_function *functions[4];
 	uint32_t count;
+	bool entry, end; /* whether some module has them */
 };
 extern struct atomsan_heal_section *heal_sections;
 extern struct heal_unit *heal_units; /* of each section */
@@ -87,6 +88,8 @@ extern uint32_t heal_section_count;
 /* What the site means; NULL: nothing. */
 const struct atomsan_heal_place *heal_place_of(const struct atomsan_site *site);
 bool heal_repository_read(const char *path);
+/* Once, when all modules that the program begins with are known: sections that none of them has. */
+void heal_say_lost(void);
 
 #pragma GCC visibility pop
 

@@ -14,20 +14,11 @@ bool heal_on;
 extern const struct atomsan_heal_entry __start_atomsan_heal[] __attribute__((weak, visibility("hidden")));
 extern const struct atomsan_heal_entry __stop_atomsan_heal[] __attribute__((weak, visibility("hidden")));
 
-enum { UNITS = 64, SECTIONS = 1024 };
+enum { SECTIONS = 1024 };
 static struct atomsan_heal_section *sections[SECTIONS];
 static uint32_t section_count;
 
-/* Calls of units that the thread is in. */
-struct unit {
-	const char *name;
-	uint64_t frame;
-};
-static __thread struct {
-	struct unit units[UNITS];
-	uint32_t count;
-	bool busy; /* a signal handler that comes now stays out */
-} self;
+__thread struct field_thread field_self;
 
 void field_find(void)
 {
@@ -50,8 +41,10 @@ static bool have_key;
 static void end_thread(void *number)
 {
 	heal_give_up(false);
+	heal_gate_give_all();
 	heal_count_all();
 	heal_self.number = 0;
+	heal_self.mine = NULL;
 	__atomic_fetch_and(&numbers[(uintptr_t)number / 64], ~(1ull << (uintptr_t)number % 64),
 			   __ATOMIC_RELEASE);
 }
@@ -68,7 +61,7 @@ static void begin_thread(void)
 			if (!__atomic_compare_exchange_n(&numbers[word], &taken, taken | 1ull << bit, false,
 							 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 				continue;
-			heal_self.number = word * 64 + bit;
+			heal_thread_is(word * 64 + bit);
 			if (have_key)
 				pthread_setspecific(end_key, (void *)(uintptr_t)heal_self.number);
 			return;
@@ -86,21 +79,22 @@ static uint64_t depth_of(const void *address)
 
 uint64_t heal_frame_of(const struct atomsan_heal_section *section)
 {
-	for (uint32_t i = self.count; i--;)
-		if (self.units[i].name == section->unit)
-			return self.units[i].frame;
+	for (uint32_t i = field_self.count; i--;)
+		if (field_self.units[i].name == section->unit)
+			return field_self.units[i].frame;
 	return 0;
 }
 
 /* Units that an exception or longjmp has left. */
-static inline void sweep(const void *here)
+static inline __attribute__((always_inline)) void sweep(const void *here)
 {
 	uint64_t depth = depth_of(here) + 16;
 
-	if (heal_likely(!self.count) || heal_likely(self.units[self.count - 1].frame < depth))
+	if (heal_likely(!field_self.count) ||
+	    heal_likely(field_self.units[field_self.count - 1].frame < depth))
 		return;
-	while (self.count && self.units[self.count - 1].frame >= depth)
-		self.count--;
+	while (field_self.count && field_self.units[field_self.count - 1].frame >= depth)
+		field_self.count--;
 	heal_sweep(depth);
 }
 
@@ -108,23 +102,23 @@ static inline void sweep(const void *here)
 
 bool heal_looks(void)
 {
-	return heal_self.number && !self.busy;
+	return heal_self.number && !field_self.busy;
 }
 
 bool field_looks(void)
 {
-	if (!heal_on || self.busy)
+	if (!heal_on || field_self.busy)
 		return false;
 	if (heal_unlikely(!heal_self.number)) {
 		begin_thread();
 		if (!heal_self.number)
 			return false;
 	}
-	self.busy = true;
+	field_self.busy = true;
 	sweep(__builtin_frame_address(0));
 	if (heal_self.pending)
 		heal_done();
-	self.busy = false;
+	field_self.busy = false;
 	return true;
 }
 
@@ -159,28 +153,73 @@ const struct atomsan_heal_section *heal_nth(uint32_t n)
 /* ---- what the pass calls ---- */
 
 /* One thread alone has nobody to wait for. */
-static inline bool begin(const void *here)
+static inline __attribute__((always_inline)) bool begin(const void *here)
 {
-	if (heal_likely(__libc_single_threaded) || heal_unlikely(!heal_on || self.busy))
+	if (heal_likely(__libc_single_threaded) || heal_unlikely(!heal_on || field_self.busy))
 		return false;
 	if (heal_unlikely(!heal_self.number)) {
 		begin_thread();
 		if (!heal_self.number)
 			return false;
 	}
-	self.busy = true;
+	field_self.busy = true;
 	sweep(here);
 	return true;
 }
 
+/* An access that is outside of all units: it can begin nothing and end nothing. */
+static inline __attribute__((always_inline)) bool pass(const void *p, uint64_t length,
+						       const struct atomsan_heal_place *place)
+{
+	const struct atomsan_heal_variable *variable = place->variable;
+
+	if (heal_likely(place->flags & ATOMSAN_HEAL_HARMLESS))
+		return true;
+	/* A lock may be found to guard it, or not to; that has to be looked at. */
+	if (heal_unlikely(!heal_self.mine || field_self.busy || heal_self.pending ||
+			  variable->guard.state != HEAL_GUARD_NONE))
+		return false;
+	if (variable->leader)
+		variable = variable->leader;
+	if (heal_likely(heal_tell_fast(&variable->gate, p, (const char *)p + length)))
+		return true;
+	heal_untell();
+	heal_self.pending = false;
+	return false;
+}
+
+static inline bool simple(const struct atomsan_heal_place *place, const char *from, const char *to,
+			  unsigned kinds)
+{
+	const struct field_unit *unit = &field_self.units[field_self.count - 1];
+
+	if (place->roles != 1 || heal_self.pending || !field_self.count)
+		return false;
+	if (place->role->what == ATOMSAN_HEAL_END)
+		return heal_simple_end(place, from, to, kinds);
+	return !heal_self.open_count && heal_simple_entry(place, from, to, kinds, unit->name, unit->frame);
+}
+
 EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct atomsan_heal_place *place)
 {
+	unsigned kinds;
+
+	if (heal_likely(__libc_single_threaded) || (heal_likely(!field_self.count) && pass(p, length, place)))
+		return;
 	if (!begin(__builtin_frame_address(0)))
 		return;
-	heal_access(place, p, length,
-		    place->kinds == (ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE) ? ATOMSAN_HEAL_READ
-									     : place->kinds);
-	self.busy = false;
+	kinds = place->kinds == (ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE) ? ATOMSAN_HEAL_READ : place->kinds;
+	if (!simple(place, p, (const char *)p + length, kinds))
+		heal_access(place, p, length, kinds);
+	field_self.busy = false;
+}
+
+EXPORT void __atomsan_heal_pass(const void *p, uint64_t length, const struct atomsan_heal_place *place)
+{
+	if (heal_likely(__libc_single_threaded) ||
+	    (heal_likely(!heal_self.open_count) && pass(p, length, place)))
+		return;
+	__atomsan_heal_before(p, length, place);
 }
 
 EXPORT void __atomsan_heal_store(const void *p, uint64_t length, const struct atomsan_heal_place *place)
@@ -188,7 +227,7 @@ EXPORT void __atomsan_heal_store(const void *p, uint64_t length, const struct at
 	if (!begin(__builtin_frame_address(0)))
 		return;
 	heal_store(place, p, length);
-	self.busy = false;
+	field_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_atomic(const void *p, uint64_t length, const struct atomsan_heal_place *place)
@@ -196,45 +235,51 @@ EXPORT void __atomsan_heal_atomic(const void *p, uint64_t length, const struct a
 	if (!begin(__builtin_frame_address(0)))
 		return;
 	heal_access(place, p, length, place->kinds);
-	self.busy = false;
+	field_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_after(void)
 {
-	if (heal_likely(!heal_self.pending) || self.busy)
+	if (!heal_self.pending || heal_unlikely(field_self.busy))
 		return;
-	self.busy = true;
-	heal_done();
-	self.busy = false;
+	if (heal_likely(!heal_self.open_count)) {
+		heal_self.pending = heal_self.told = false;
+		__atomic_store_n(&heal_self.mine->from, NULL, __ATOMIC_RELEASE);
+		return;
+	}
+	field_self.busy = true;
+	if (!heal_simple_done())
+		heal_done();
+	field_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_enter(const char *unit)
 {
-	if (!heal_on || self.busy)
+	if (!heal_on || field_self.busy)
 		return;
 	sweep(__builtin_frame_address(0));
-	if (self.count == UNITS)
+	if (field_self.count == FIELD_UNITS)
 		return;
-	self.units[self.count] =
-		(struct unit){unit, depth_of(__builtin_frame_address(0)) | (self.count & 15)};
-	self.count++;
+	field_self.units[field_self.count] =
+		(struct field_unit){unit, depth_of(__builtin_frame_address(0)) | (field_self.count & 15)};
+	field_self.count++;
 }
 
 EXPORT void __atomsan_heal_leave(void)
 {
 	uint64_t frame;
 
-	if (!self.count || self.busy)
+	if (!field_self.count || field_self.busy)
 		return;
-	frame = self.units[self.count - 1].frame;
+	frame = field_self.units[field_self.count - 1].frame;
 	/* One that found the table full has nothing there to leave. */
 	if (frame > (depth_of(__builtin_frame_address(0)) | 15))
 		return;
-	self.count--;
+	field_self.count--;
 	if (heal_self.open_count) {
-		self.busy = true;
+		field_self.busy = true;
 		heal_sweep(frame);
-		self.busy = false;
+		field_self.busy = false;
 	}
 }
 
@@ -269,6 +314,14 @@ static void add(struct atomsan_heal_section *section)
 	sections[section_count++] = section;
 }
 
+/* So that an access is one step away from its gate. */
+static void flatten(struct atomsan_heal_variable *variable)
+{
+	struct atomsan_heal_variable *leader = heal_leader(variable);
+
+	variable->leader = leader == variable ? NULL : leader;
+}
+
 /* In the field nobody is told who did not ask. */
 static void at_exit(int status, void *unused)
 {
@@ -301,7 +354,13 @@ static void start(int argc, char **argv, char **envp)
 		add(entry->section);
 		heal_join(entry->section->variable, entry->variable);
 	}
+	for (uint32_t i = 0; i < section_count; i++)
+		flatten(sections[i]->variable);
+	for (entry = __start_atomsan_heal; entry < __stop_atomsan_heal; entry++)
+		flatten(entry->variable);
 	heal_settings.timeout = rt_options.heal_timeout * 1000000ull;
+	heal_settings.keeps = true;
+	heal_barrier_start();
 	field_find();
 	__atomic_fetch_or(&numbers[0], 1, __ATOMIC_RELAXED);
 	have_key = !pthread_key_create(&end_key, end_thread);

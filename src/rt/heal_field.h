@@ -32,6 +32,25 @@ static inline const struct field_table *field_get(void)
 }
 #define REAL(name) (field_get()->name)
 
+/* Calls of units that the thread is in. */
+enum { FIELD_UNITS = 64 };
+struct field_unit {
+	const char *name;
+	uint64_t frame;
+};
+extern __thread struct field_thread {
+	uint32_t count;
+	bool busy; /* a signal handler that comes now stays out */
+	struct field_unit units[FIELD_UNITS];
+} field_self __attribute__((tls_model("local-exec")));
+
+/* The thread is known, nobody has anything to do with gates of locks, and the thread has nothing open: then
+ * all there is to a lock is to remember it. */
+static inline bool field_is_free(void)
+{
+	return heal_likely(heal_self.mine && !field_self.busy && !heal_self.pending) && heal_idle();
+}
+
 /* True: the caller's thread is known, what it has left is seen to, and healing is on. */
 bool field_looks(void);
 

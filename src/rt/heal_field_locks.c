@@ -4,27 +4,53 @@
 
 #include <errno.h>
 
+/* The first lock of a thread that has nothing else, while there is no gate to look at. */
+static inline void remember(const void *lock, const void *place, bool shared)
+{
+	heal_self.held[0] = (struct heal_held){lock, place, 1, shared, false, false};
+	heal_self.held_count = 1;
+}
+
+static inline bool forget(const void *lock)
+{
+	const struct heal_held *held = &heal_self.held[0];
+
+	if (heal_unlikely(!field_is_free() || heal_self.held_count != 1 || held->object != lock ||
+			  held->times != 1 || held->known || held->reserved))
+		return false;
+	heal_self.held_count = 0;
+	return true;
+}
+
 /* With its gate passed before, and again if somebody closed it meanwhile. */
-#define TAKE(thing, shared, call, unlock)                               \
-	do {                                                            \
-		int taken_;                                             \
-                                                                        \
-		if (!field_looks())                                     \
-			return (call);                                  \
-		heal_self.place = __builtin_return_address(0);          \
-		if (!heal_idle())                                       \
-			heal_lock_before((const void *)(thing));        \
-		taken_ = HEAL_LOCK(thing, call, unlock);                \
-		if (!taken_ || taken_ == EOWNERDEAD)                    \
-			heal_lock_taken((const void *)(thing), shared); \
-		return taken_;                                          \
+#define TAKE(thing, shared, call, unlock)                                                             \
+	do {                                                                                          \
+		bool had_ = field_is_free() && !heal_self.held_count;                                 \
+		int taken_ = 0;                                                                       \
+                                                                                                      \
+		if (heal_likely(had_)) {                                                              \
+			taken_ = (call);                                                              \
+			if (heal_likely(!taken_ && heal_idle())) {                                    \
+				remember((const void *)(thing), __builtin_return_address(0), shared); \
+				return 0;                                                             \
+			}                                                                             \
+		}                                                                                     \
+		if (!field_looks())                                                                   \
+			return had_ ? taken_ : (call);                                                \
+		heal_self.place = __builtin_return_address(0);                                        \
+		if (!had_ && !heal_idle())                                                            \
+			heal_lock_before((const void *)(thing));                                      \
+		taken_ = HEAL_LOCK(thing, had_ ? (had_ = false, taken_) : (call), unlock);            \
+		if (!taken_ || taken_ == EOWNERDEAD)                                                  \
+			heal_lock_taken((const void *)(thing), shared);                               \
+		return taken_;                                                                        \
 	} while (0)
 
-#define GIVE(thing, call)                                          \
-	do {                                                       \
-		if (field_looks())                                 \
-			heal_lock_released((const void *)(thing)); \
-		return (call);                                     \
+#define GIVE(thing, call)                                            \
+	do {                                                         \
+		if (!forget((const void *)(thing)) && field_looks()) \
+			heal_lock_released((const void *)(thing));   \
+		return (call);                                       \
 	} while (0)
 
 INTERPOSER int pthread_mutex_lock(pthread_mutex_t *lock)

@@ -4,6 +4,23 @@
  * it. Which gate a lock has is by the lock's address alone, so two locks may
  * share one: then somebody waits who need not, and nothing else happens.
  *
+ * A variable's gate that one thread has closed again and again, and nobody else
+ * wanted, is kept: its owner does not open it at the end of a section, and is in
+ * again by saying so. Whoever else comes, for whatever bytes and kind of access,
+ * marks the word, lets all threads pass a fence (heal_tell.c), and looks whether
+ * the owner has said so.
+ *
+ *   owner   inside = 1; word unmarked? then in      inside = 0; word marked? then open it
+ *   other   mark the word; membarrier; inside? then wait, else open it
+ *
+ * Either the other one sees that the owner is inside, or the owner sees the mark,
+ * for behind the barrier the owner's `inside` is there for all, or its look at the
+ * word is yet to come. Who opens it counts that, in one step with the opening, so
+ * that one who was held up behind his look does not open what has been opened and
+ * closed since. All that the owner need know is that nobody has accessed
+ * the variable since it let the last ones through, and those who would have are
+ * those who mark.
+ *
  * While it waits a thread looks every now and then whether those whom it waits
  * for wait for it in turn. All who wait say for what, so the circle can be
  * walked; what is read of others may be a moment old, and the next look sees
@@ -16,10 +33,11 @@
 #include <time.h>
 
 enum {
-	LOOK_NS = 1000000,  /* between two looks at whom one waits for */
-	GRACE_NS = 1000000, /* an access that has been let through has happened by then */
-	NAP_NS = 50000,
+	LOOK_NS = 1000000, /* between two looks at whom one waits for */
 	SPINS = 256,
+	KEEP_AFTER = 16,     /* times in a row that one thread closed it */
+	WORTH = 64,          /* times that it must come again to pay for its barriers */
+	REST = 1000,         /* times that it is not kept after it was not worth it */
 	MOMENT_NS = 2000000, /* scheduling influence, and no more */
 };
 
@@ -30,35 +48,13 @@ struct atomsan_heal_gate heal_locks[HEAL_LOCKS];
 static struct atomsan_heal_variable *variables[HEAL_VARIABLES];
 static uint32_t variable_count;
 
-/* Each in a cache line of its own: the one is read at every entry, the other changes with every lock. */
+/* Each in a cache line of its own: it changes with every lock. */
 static struct {
-	const char *from, *to; /* the bytes of an access that is under way; from NULL: none */
-	uint64_t reserved[6];
-} told[HEAL_THREADS] __attribute__((aligned(64)));
-static struct {
-	uint32_t waits;    /* node + 1; 0: for nothing that is known here */
-	uint32_t returned; /* from the hook: its access happens now */
-	uint64_t reserved[7];
+	uint32_t waits; /* node + 1; 0: for nothing that is known here */
+	uint32_t reserved[15];
 } threads[HEAL_THREADS] __attribute__((aligned(64)));
-static uint32_t most_threads;
-
-uint64_t heal_now(void)
-{
-	struct timespec now = {0, 0};
-
-	sys2(clock_gettime, CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
-static void nap(void)
-{
-	struct timespec moment = {0, NAP_NS};
-
-	sys2(nanosleep, &moment, NULL);
-}
-
-static bool conflicts(const struct atomsan_heal_gate *gate, const struct heal_wish *wish);
-static bool is_over(uint32_t slot, uint64_t now, uint64_t *since);
+/* Whether a thread is inside a section of a variable whose gate it has. Written by that thread alone. */
+static uint8_t inside[HEAL_THREADS][HEAL_VARIABLES];
 
 /* ---- which is which ---- */
 
@@ -86,8 +82,12 @@ uint32_t heal_variable_node(struct atomsan_heal_variable *variable)
 		__atomic_store_n(&variables[at], variable, __ATOMIC_RELEASE);
 	}
 	if (__atomic_compare_exchange_n(&variable->node, &none, HEAL_LOCKS + at, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
+					__ATOMIC_ACQUIRE)) {
+		/* A gate that is everybody's is none that others could be spared to look at. */
+		if (heal_has_barrier() && variables[at] == variable && at < HEAL_VARIABLES - 1)
+			__atomic_fetch_or(&variable->gate.mode, 1, __ATOMIC_RELEASE);
 		return HEAL_LOCKS + at;
+	}
 	return (uint32_t)none; /* somebody was faster */
 }
 
@@ -96,9 +96,9 @@ struct atomsan_heal_gate *heal_gate_of(uint32_t node)
 	return node < HEAL_LOCKS ? &heal_locks[node] : &variables[node - HEAL_LOCKS]->gate;
 }
 
-static uint32_t slot_of(uint32_t thread)
+struct atomsan_heal_variable *heal_variable_of(uint32_t node)
 {
-	return thread % HEAL_THREADS;
+	return variables[node - HEAL_LOCKS];
 }
 
 void heal_waits(uint32_t node)
@@ -106,76 +106,7 @@ void heal_waits(uint32_t node)
 	if (heal_self.waits == node)
 		return;
 	heal_self.waits = node;
-	__atomic_store_n(&threads[slot_of(heal_self.number)].waits, node, __ATOMIC_RELEASE);
-}
-
-void heal_returns(bool returned)
-{
-	uint32_t *mine = &threads[slot_of(heal_self.number)].returned;
-
-	if (*mine != returned)
-		__atomic_store_n(mine, returned, __ATOMIC_RELEASE);
-}
-
-bool heal_tell(uint32_t node, const struct heal_wish *wish)
-{
-	uint32_t slot = slot_of(heal_self.number), most = __atomic_load_n(&most_threads, __ATOMIC_RELAXED);
-	const struct atomsan_heal_gate *gate = heal_gate_of(node);
-	uint32_t owner;
-
-	while (heal_unlikely(slot >= most))
-		__atomic_compare_exchange_n(&most_threads, &most, slot + 1, true, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED);
-	__atomic_store_n(&told[slot].to, wish->to, __ATOMIC_RELAXED);
-	/* Tell first, then look; in heal_let_through() it is the other way round, so one sees the other. */
-	__atomic_exchange_n(&told[slot].from, wish->from, __ATOMIC_SEQ_CST);
-	heal_self.told = true;
-	owner = heal_owner(gate);
-	if (heal_likely(!owner || owner == heal_self.number || !conflicts(gate, wish)))
-		return true;
-	heal_untell();
-	return false;
-}
-
-void heal_untell(void)
-{
-	uint32_t slot = slot_of(heal_self.number);
-
-	heal_self.told = false;
-	__atomic_store_n(&told[slot].from, NULL, __ATOMIC_RELEASE);
-	heal_wake_scheduled(&told[slot]);
-}
-
-void heal_let_through(const char *from, const char *to)
-{
-	uint32_t most = __atomic_load_n(&most_threads, __ATOMIC_RELAXED);
-	uint64_t until = 0;
-
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (uint32_t slot = 0; slot < most; slot++) {
-		uint64_t since = 0;
-		bool late = false;
-
-		for (unsigned round = 0; slot != slot_of(heal_self.number); round++) {
-			const char *theirs = __atomic_load_n(&told[slot].from, __ATOMIC_ACQUIRE);
-			uint64_t now;
-
-			if (!theirs || (from && (theirs >= to || told[slot].to <= from)))
-				break;
-			/* Most are through in a moment. */
-			if (round < SPINS) {
-				__asm__ volatile("pause");
-				continue;
-			}
-			now = heal_now();
-			if (!until)
-				until = now + heal_settings.timeout;
-			if (is_over(slot, now, &since) || now >= until || late)
-				break;
-			if (!heal_wait_scheduled(&told[slot], until, &late))
-				nap();
-		}
-	}
+	__atomic_store_n(&threads[heal_slot(heal_self.number)].waits, node, __ATOMIC_RELEASE);
 }
 
 void heal_gate_stage(uint32_t node, enum heal_stage stage)
@@ -207,7 +138,7 @@ static bool in_a_circle(uint32_t node)
 
 		if (other == me)
 			return true;
-		waits = __atomic_load_n(&threads[slot_of(other)].waits, __ATOMIC_ACQUIRE);
+		waits = __atomic_load_n(&threads[heal_slot(other)].waits, __ATOMIC_ACQUIRE);
 		if (!waits)
 			return false;
 		other = in_the_way(waits - 1, other);
@@ -215,31 +146,10 @@ static bool in_a_circle(uint32_t node)
 	return false;
 }
 
-static bool conflicts(const struct atomsan_heal_gate *gate, const struct heal_wish *wish)
-{
-	const char *from = gate->from, *to = gate->to;
-
-	if (!(wish->kinds & ~gate->allow))
-		return false;
-	return !from || !wish->from || (from < wish->to && wish->from < to);
-}
-
 static void count(struct atomsan_heal_section *section, enum atomsan_heal_counter counter, uint64_t amount)
 {
 	if (section)
 		__atomic_fetch_add(&section->counter[counter], amount, __ATOMIC_RELAXED);
-}
-
-/* Somebody has been let make an access; it must have happened by now, but he has not been here since. */
-static bool is_over(uint32_t slot, uint64_t now, uint64_t *since)
-{
-	if (!__atomic_load_n(&threads[slot].returned, __ATOMIC_ACQUIRE)) {
-		*since = 0;
-		return false;
-	}
-	if (!*since)
-		*since = now;
-	return now - *since > GRACE_NS;
 }
 
 static void sleep_at(struct atomsan_heal_gate *gate, uint32_t word)
@@ -260,19 +170,167 @@ static void hold_up(struct atomsan_heal_gate *gate, uint32_t owner)
 
 	while (heal_owner(gate) == owner && heal_now() < until && !late)
 		if (!heal_wait_scheduled(gate, until, &late))
-			nap();
+			heal_nap();
 }
 
-static void own(struct atomsan_heal_gate *gate, const struct heal_wish *wish)
+/* ---- keeping ---- */
+
+static void say_inside(uint32_t node, bool is)
 {
+	if (node >= HEAL_LOCKS)
+		__atomic_store_n(&inside[heal_slot(heal_self.number)][node - HEAL_LOCKS], is,
+				 __ATOMIC_RELEASE);
+}
+
+/* Now that the gate is ours: shall it stay so? Nobody else writes here meanwhile. */
+static void choose(struct atomsan_heal_variable *variable)
+{
+	uint32_t me = heal_self.number;
+
+	if (variable->last != me)
+		variable->again = 0;
+	variable->last = me;
+	variable->again++;
+	if (heal_unlikely(variable->rest))
+		variable->rest--;
+	variable->kept = !variable->rest && variable->again > KEEP_AFTER && heal_settings.keeps &&
+			 heal_mode(variable->gate.mode) == HEAL_UNFENCED;
+	if (variable->kept)
+		variable->again = KEEP_AFTER;
+}
+
+/* Somebody else wanted it; was it worth keeping until now? */
+static void stop_keeping(struct atomsan_heal_variable *variable)
+{
+	bool worth = variable->again >= KEEP_AFTER + WORTH;
+
+	variable->in_vain = worth ? 0 : variable->in_vain < 10 ? variable->in_vain + 1 : 10;
+	variable->rest = worth ? 0 : (uint32_t)REST << variable->in_vain;
+	variable->again = 0;
+	__atomic_store_n(&variable->kept, 0, __ATOMIC_RELAXED);
+}
+
+static void own(struct atomsan_heal_gate *gate, uint32_t node, const struct heal_wish *wish)
+{
+	bool kept = node >= HEAL_LOCKS && variables[node - HEAL_LOCKS]->kept;
+
 	gate->serial++;
-	__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
 	gate->count = 1;
-	gate->from = wish->from;
-	gate->to = wish->to;
+	/* One that is kept is closed to everybody, so that nobody is under way when its owner comes again. */
+	gate->from = kept ? NULL : wish->from;
+	gate->to = kept ? NULL : wish->to;
 	gate->section = wish->section;
-	gate->allow = wish->section->allow;
+	gate->allow = kept ? 0 : wish->section->allow;
 	gate->stage = HEAL_OWNED;
+	if (node < HEAL_LOCKS)
+		__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
+}
+
+static uint64_t look_at(const struct atomsan_heal_gate *gate)
+{
+	return __atomic_load_n((const uint64_t *)&gate->word, __ATOMIC_ACQUIRE);
+}
+
+/* To all: it is open. False: it is not any more as it was `seen`, by look_at(). */
+static bool open_as_seen(struct atomsan_heal_gate *gate, uint64_t seen)
+{
+	enum { COUNTED = 2 };
+	uint64_t opened = (seen >> 32) + COUNTED;
+
+	/* pairs with the loads in heal_gate_pass() */
+	if (!__atomic_compare_exchange_n((uint64_t *)&gate->word, &seen, opened << 32, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return false;
+	if ((uint32_t)seen & HEAL_WAITED)
+		sys3(futex, &gate->word, FUTEX_WAKE_PRIVATE, 0x7fffffff);
+	heal_wake_scheduled(gate);
+	return true;
+}
+
+/* Our own. Unless somebody has opened it before. */
+static void open_gate(struct atomsan_heal_gate *gate)
+{
+	uint64_t seen;
+
+	do {
+		seen = look_at(gate);
+		if (((uint32_t)seen & ~(uint32_t)HEAL_WAITED) != heal_self.number)
+			return;
+	} while (!open_as_seen(gate, seen));
+}
+
+bool heal_gate_again(uint32_t node, const struct heal_wish *wish)
+{
+	struct atomsan_heal_gate *gate = heal_gate_of(node);
+	struct atomsan_heal_variable *variable = variables[node - HEAL_LOCKS];
+
+	/* Inside of it already, it is taken once more as any other. */
+	if (__atomic_load_n(&gate->word, __ATOMIC_RELAXED) != heal_self.number || gate->count)
+		return false;
+	say_inside(node, true);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (heal_unlikely(__atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) != heal_self.number)) {
+		say_inside(node, false);
+		return false;
+	}
+	variable->again++;
+	own(gate, node, wish);
+	return true;
+}
+
+/*
+ * Is its owner elsewhere, having kept it? Then it is opened. True: look again.
+ * Who has been asked opens it at the end of his section, so once is enough; but
+ * the one who asked may have been stopped in between, so who has slept asks too.
+ */
+static bool ask_back(struct atomsan_heal_gate *gate, uint32_t node, uint32_t word, bool slept)
+{
+	uint32_t owner = word & ~(uint32_t)HEAL_WAITED, marked = owner | HEAL_WAITED;
+	struct atomsan_heal_variable *variable;
+	uint64_t seen;
+
+	if (node < HEAL_LOCKS || !heal_settings.keeps)
+		return false;
+	variable = variables[node - HEAL_LOCKS];
+	if (!slept && (word == marked || !__atomic_load_n(&variable->kept, __ATOMIC_RELAXED)))
+		return false;
+	if (word != marked && !__atomic_compare_exchange_n(&gate->word, &word, marked, false,
+							   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return true;
+	seen = look_at(gate);
+	if ((uint32_t)seen != marked)
+		return true;
+	heal_barrier();
+	if (__atomic_load_n(&inside[heal_slot(owner)][node - HEAL_LOCKS], __ATOMIC_ACQUIRE))
+		return false;
+	if (open_as_seen(gate, seen))
+		stop_keeping(variable);
+	return true;
+}
+
+void heal_gate_give_all(void)
+{
+	for (uint32_t at = 0; at < HEAL_VARIABLES && variables[at]; at++)
+		if (heal_owner(&variables[at]->gate) == heal_self.number)
+			open_gate(&variables[at]->gate);
+}
+
+/* ---- passing ---- */
+
+/* True: it is ours now. */
+static bool close_gate(struct atomsan_heal_gate *gate, uint32_t node, uint32_t word,
+		       const struct heal_wish *wish)
+{
+	say_inside(node, true);
+	if (!__atomic_compare_exchange_n(&gate->word, &word, heal_self.number | (word & HEAL_WAITED), false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		say_inside(node, false);
+		return false;
+	}
+	if (node >= HEAL_LOCKS)
+		choose(variables[node - HEAL_LOCKS]);
+	own(gate, node, wish);
+	return true;
 }
 
 /* Blocked, for the first time: true if it may be waited for at all. */
@@ -282,7 +340,7 @@ static bool may_wait(struct atomsan_heal_gate *gate, uint32_t node, uint32_t own
 	if (!heal_order_forbids(node))
 		return true;
 	/* An entry elsewhere would only have stood in line. */
-	if (!wish->section || conflicts(gate, wish)) {
+	if (!wish->section || heal_conflicts(gate, wish)) {
 		count(blamed, ATOMSAN_HEAL_SCHEDULED, 1);
 		hold_up(gate, owner);
 	}
@@ -297,40 +355,47 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 	uint64_t began = 0, limit = heal_settings.timeout, since = 0, now;
 	bool passed = false, late = false;
 	unsigned rounds = 0, in_vain = 0;
-	uint64_t serial = 0;
+	uint64_t serial = 0, patience = 0;
+	uint32_t served = 0;
 
 	for (;;) {
 		uint32_t word = __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE);
 		uint32_t owner = word & ~(uint32_t)HEAL_WAITED;
 
 		if (owner == me) {
+			/* Kept, and somebody else wants it, who is let have it first. */
+			if (!gate->count && wish->section) {
+				stop_keeping(variables[node - HEAL_LOCKS]);
+				open_gate(gate);
+				continue;
+			}
 			gate->count += wish->section != NULL;
 			passed = true;
 			break;
 		}
 		if (!owner) {
-			passed = !wish->section ||
-				 __atomic_compare_exchange_n(&gate->word, &word, me | (word & HEAL_WAITED),
-							     false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+			passed = !wish->section || close_gate(gate, node, word, wish);
 			if (!passed)
 				continue;
-			if (wish->section)
-				own(gate, wish);
 			break;
 		}
 		/* Somebody else's section, and nothing to do with us. */
-		if (!wish->section && !conflicts(gate, wish)) {
+		if (!wish->section && !heal_conflicts(gate, wish)) {
 			passed = true;
 			break;
 		}
+		if (ask_back(gate, node, word, rounds > SPINS))
+			continue;
 		now = rounds && rounds < SPINS ? began : heal_now();
 		if (!began) {
 			blamed = gate->section ? gate->section : wish->section;
 			if (!may_wait(gate, node, owner, wish, blamed))
 				return false;
-			began = now;
+			began = patience = now;
+			served = gate->serial;
 			if (gate->section && gate->section->flags & ATOMSAN_HEAL_SCHEDULE)
 				limit = MOMENT_NS;
+			__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
 			heal_lock_tell();
 			heal_waits(node + 1);
 		}
@@ -343,21 +408,27 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			count(blamed, ATOMSAN_HEAL_SCHEDULED, 1);
 			break;
 		}
-		if (gate->stage == HEAL_PASSING && is_over(slot_of(owner), now, &since)) {
+		if (gate->stage == HEAL_PASSING && heal_is_over(heal_slot(owner), now, &since)) {
 			/* Broken open: its owner finds that out when it gives it back. */
 			if (__atomic_compare_exchange_n(&gate->word, &word, 0, false, __ATOMIC_ACQ_REL,
-							__ATOMIC_ACQUIRE))
+							__ATOMIC_ACQUIRE) &&
+			    node < HEAL_LOCKS)
 				__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
 			continue;
 		}
+		/* While it goes from hand to hand, nobody in there waits for us. */
+		if (served != gate->serial) {
+			served = gate->serial;
+			patience = now;
+		}
 		/* The scheduler has a time of its own. */
-		if (late || (now - began >= limit && !heal_scheduled())) {
+		if (late || (now - patience >= limit && !heal_scheduled())) {
 			if (gate->stage == HEAL_LINGERING && blamed)
 				__atomic_fetch_add(&blamed->late, 1, __ATOMIC_RELAXED);
 			count(blamed, limit == MOMENT_NS ? ATOMSAN_HEAL_SCHEDULED : ATOMSAN_HEAL_TIMEOUTS, 1);
 			break;
 		}
-		if (!heal_wait_scheduled(gate, began + limit, &late))
+		if (!heal_wait_scheduled(gate, patience + limit, &late))
 			sleep_at(gate, word);
 		/* Told to look again though nothing has changed, because nobody else can go on: so be it. */
 		else if (__atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) == word && serial == gate->serial)
@@ -365,6 +436,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 		serial = gate->serial;
 	}
 	if (began) {
+		__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
 		heal_waits(0);
 		count(blamed, ATOMSAN_HEAL_WAITED, heal_now() - began);
 		if (passed)
@@ -376,18 +448,29 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 void heal_gate_release(uint32_t node)
 {
 	struct atomsan_heal_gate *gate = heal_gate_of(node);
+	struct atomsan_heal_variable *variable = node < HEAL_LOCKS ? NULL : variables[node - HEAL_LOCKS];
 
 	/* It may have been broken open, and somebody else's by now. */
-	if (heal_owner(gate) != heal_self.number || --gate->count)
+	if (heal_unlikely(heal_owner(gate) != heal_self.number)) {
+		say_inside(node, false);
 		return;
-	gate->from = gate->to = NULL;
+	}
+	if (--gate->count)
+		return;
 	gate->section = NULL;
 	gate->stage = HEAL_OWNED;
-	__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
-	/* pairs with the loads in heal_gate_pass() */
-	if (__atomic_exchange_n(&gate->word, 0, __ATOMIC_ACQ_REL) & HEAL_WAITED)
-		sys3(futex, &gate->word, FUTEX_WAKE_PRIVATE, 0x7fffffff);
-	heal_wake_scheduled(gate);
+	if (variable && variable->kept) {
+		say_inside(node, false);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (heal_likely(__atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) == heal_self.number))
+			return;
+		stop_keeping(variable);
+	}
+	gate->from = gate->to = NULL;
+	if (!variable)
+		__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
+	say_inside(node, false);
+	open_gate(gate);
 }
 
 void heal_gate_drain(uint32_t node)
@@ -407,7 +490,7 @@ void heal_gate_drain(uint32_t node)
 		if (heal_now() >= until || late || in_a_circle(node))
 			break;
 		if (!heal_wait_scheduled(gate, until, &late))
-			nap();
+			heal_nap();
 	}
 	heal_waits(0);
 }
@@ -430,7 +513,11 @@ void heal_forget(void)
 		me->held[i].known = me->held[i].reserved = false;
 	me->reserved = NULL;
 	for (uint32_t slot = 0; slot < HEAL_THREADS; slot++)
-		threads[slot].waits = 0, told[slot].from = NULL;
+		threads[slot].waits = 0;
+	/* The others' are nobody's any more: their numbers are not given again. */
+	for (uint32_t at = 0; at < HEAL_VARIABLES; at++)
+		inside[heal_slot(me->number)][at] = 0;
+	heal_tell_forget();
 	heal_use.closed = 0;
 	me->waits = 0;
 	me->open_count = 0;

@@ -12,6 +12,7 @@
  * not yet got the lock looks again when he has it, and goes back.
  *
  *   heal_gate.c     gates, and waiting at them
+ *   heal_tell.c     accesses outside of sections
  *   heal_order.c    which gates may be waited for: the order of locks
  *   heal_section.c  sections: begun, ended, left
  *   heal_lock.c     which locks a thread has
@@ -53,6 +54,9 @@ enum heal_stage {
 	HEAL_LINGERING, /* the section has come to an end, but its unit may come there again */
 };
 
+/* Who sees to it that an access and a section see each other (heal_tell.c); in a gate of zeros both do. */
+enum heal_mode { HEAL_FENCED, HEAL_UNFENCED };
+
 enum heal_guard { HEAL_GUARD_UNKNOWN, HEAL_GUARD_NEAR, HEAL_GUARD_AT, HEAL_GUARD_NONE };
 
 struct heal_held {
@@ -77,9 +81,17 @@ struct heal_open {
 	uint32_t nodes[HEAL_GATES]; /* of the gates that it has */
 };
 
+/* What others see of a thread. */
+struct heal_told {
+	const char *from, *to; /* the bytes of an access that is under way; from NULL: none */
+	uint32_t returned;     /* from the hook: its access happens now */
+	uint32_t reserved[11];
+} __attribute__((aligned(64)));
+
 /* What a thread has. */
 struct heal_thread {
 	uint32_t number; /* 0: not met */
+	struct heal_told *mine;
 	uint32_t held_count;
 	uint32_t open_count;
 	bool pending;         /* an access has been let through, and what follows it is to be done */
@@ -104,15 +116,16 @@ extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exe
 /* How long healing waits at most. */
 extern struct heal_settings {
 	uint64_t timeout; /* nanoseconds */
+	bool keeps;       /* gates may be kept: no two threads have numbers that share a slot */
 } heal_settings;
 
 /*
- * While nobody has a gate, who locks need not look at any, and who holds a lock
- * need not say so. Who closes a lock's gate holds the lock, so whoever gets it
+ * While nobody has a lock's gate, who locks need not look at any, and who holds a
+ * lock need not say so before somebody waits. Who closes a lock's gate holds the lock, so whoever gets it
  * next sees that there is one.
  */
 extern struct heal_use {
-	uint32_t closed; /* gates that have an owner */
+	uint32_t closed; /* locks' gates that have an owner, and threads that wait at any gate */
 	uint32_t leads;  /* some calls close gates before they lock */
 	uint32_t tracks; /* some sections wait for a lock to be free */
 } heal_use;
@@ -144,6 +157,7 @@ void heal_finish(void); /* the process ends */
 /* ---- gates (heal_gate.c) ---- */
 
 struct atomsan_heal_gate *heal_gate_of(uint32_t node);
+struct atomsan_heal_variable *heal_variable_of(uint32_t node);
 uint32_t heal_lock_node(const void *lock);
 uint32_t heal_variable_node(struct atomsan_heal_variable *variable);
 extern struct atomsan_heal_gate heal_locks[HEAL_LOCKS];
@@ -158,12 +172,34 @@ static inline uint32_t heal_owner(const struct atomsan_heal_gate *gate)
 	return __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) & ~(uint32_t)HEAL_WAITED;
 }
 
+static inline enum heal_mode heal_mode(uint32_t word)
+{
+	return word & 1 ? HEAL_UNFENCED : HEAL_FENCED;
+}
+
+static inline uint32_t heal_slot(uint32_t number)
+{
+	return number % HEAL_THREADS;
+}
+
 /* What is wanted of a gate. */
 struct heal_wish {
 	struct atomsan_heal_section *section; /* to have it, for this section; NULL: to pass by */
 	const char *from, *to;                /* the bytes that the access is about; from NULL: all */
 	unsigned kinds;                       /* what it does to them */
 };
+static inline bool heal_conflicts(const struct atomsan_heal_gate *gate, const struct heal_wish *wish)
+{
+	const char *from = gate->from, *to = gate->to;
+
+	if (!(wish->kinds & ~gate->allow))
+		return false;
+	return !from || !wish->from || (from < wish->to && wish->from < to);
+}
+/* A gate that the thread has kept since it last had it, and that nobody has asked for. */
+bool heal_gate_again(uint32_t node, const struct heal_wish *wish);
+/* Gates that the thread has kept are given back: it is no more. */
+void heal_gate_give_all(void);
 /* Waits until the wish can be had, if that is allowed. False: go on without it. */
 bool heal_gate_pass(uint32_t node, const struct heal_wish *wish);
 /* Give one of the times back that the gate was taken. */
@@ -174,18 +210,47 @@ void heal_gate_stage(uint32_t node, enum heal_stage stage);
 
 /* The thread waits for this from here on (a node + 1), or for nothing (0). */
 void heal_waits(uint32_t node);
+uint64_t heal_now(void);
+/* In a forked child: nobody else is here any more. */
+void heal_forget(void);
+
+/* ---- accesses outside of sections (heal_tell.c) ---- */
+
+void heal_barrier_start(void); /* once, before threads are */
+bool heal_has_barrier(void);
+/* All threads of the process pass a fence. False: that cannot be had. */
+bool heal_barrier(void);
+/* The calling thread has this number from here on. */
+void heal_thread_is(uint32_t number);
 /* An access of these bytes is about to happen, outside of all sections, and nobody is in the way: false if
  * somebody is. And: it has happened. */
 bool heal_tell(uint32_t node, const struct heal_wish *wish);
 void heal_untell(void);
-/* Wait until those are through who told of these bytes before the gate was ours. */
-void heal_let_through(const char *from, const char *to);
+/* Wait until those are through who told of these bytes before the gate, the variable's, was ours. */
+void heal_let_through(struct atomsan_heal_variable *variable, const char *from, const char *to);
 /* The thread's hook returns: an access that it was let make happens now. */
 void heal_returns(bool returned);
+bool heal_is_over(uint32_t slot, uint64_t now, uint64_t *since);
+void heal_nap(void);
+void heal_tell_forget(void); /* as heal_forget() */
 
-uint64_t heal_now(void);
-/* In a forked child: nobody else is here any more. */
-void heal_forget(void);
+/* True: told, and nobody else has the gate. False: told, and somebody may have it. */
+static inline __attribute__((always_inline)) bool heal_tell_fast(const struct atomsan_heal_gate *gate,
+								 const char *from, const char *to)
+{
+	struct heal_told *mine = heal_self.mine;
+	uint64_t seen;
+
+	__atomic_store_n(&mine->to, to, __ATOMIC_RELAXED);
+	/* Release: whoever sees where it begins sees where it ends. */
+	__atomic_store_n(&mine->from, from, __ATOMIC_RELEASE);
+	heal_self.told = heal_self.pending = true;
+	/* The compiler must not look first; that the processor does not is what heal_tell.c is about. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	seen = __atomic_load_n((const uint64_t *)&gate->word, __ATOMIC_ACQUIRE);
+	return heal_likely((!(uint32_t)seen || (uint32_t)seen == heal_self.number) &&
+			   heal_mode((uint32_t)(seen >> 32)) == HEAL_UNFENCED);
+}
 
 /* ---- order (heal_order.c) ---- */
 
@@ -211,10 +276,47 @@ void heal_done(void);
 void heal_sweep(uint64_t frame);
 /* A lock is about to be let go, and sections that began under it are not over. */
 void heal_close_gates(void);
+/* Each thread counts by itself, and adds up now and then. */
+static inline void heal_count_entered(struct atomsan_heal_section *section)
+{
+	struct heal_thread *me = &heal_self;
+	uint32_t at = ((uint64_t)section >> 6) % HEAL_COUNTS;
+
+	if (heal_unlikely(me->entered[at].section != section || me->entered[at].times >= 1000)) {
+		if (me->entered[at].section)
+			__atomic_fetch_add(&me->entered[at].section->counter[ATOMSAN_HEAL_ENTERED],
+					   me->entered[at].times, __ATOMIC_RELAXED);
+		me->entered[at].section = section;
+		me->entered[at].times = 0;
+	}
+	me->entered[at].times++;
+}
 /* What the thread has not counted yet. */
 void heal_count_all(void);
+/* At its end: shall it be kept until its unit is left? */
+static inline bool heal_worth_keeping(const struct heal_open *open)
+{
+	const struct atomsan_heal_section *section = open->section;
+
+	if (section->flags & (ATOMSAN_HEAL_CONSECUTIVE | ATOMSAN_HEAL_SCHEDULE))
+		return false;
+	/* Nobody could say of a whole unit that the rest of it does not matter; but it may take too long. */
+	if (section->flags & ATOMSAN_HEAL_WHOLE)
+		return section->late < 4;
+	return section->late < 4 && section->lingered < 16 * (1 + section->reused);
+}
 /* The thread gives up all that it has: it waits for others now, or is no more. */
 void heal_give_up(bool counted);
+
+/* ---- the usual ones (heal_simple.c) ---- */
+
+/* At a place where one section begins, or ends: true if that is all done. `unit` is the innermost one that
+ * the thread is in. And when an access has been let through. */
+bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from, const char *to,
+		       unsigned kinds, const char *unit, uint64_t frame);
+bool heal_simple_end(const struct atomsan_heal_place *place, const char *from, const char *to,
+		     unsigned kinds);
+bool heal_simple_done(void);
 
 /* ---- locks (heal_lock.c) ---- */
 

@@ -286,7 +286,7 @@ static void add_order(const struct atomicity_word *names_of)
 		       heal_lock_node((const void *)locks[1]->address));
 }
 
-/* Say it once, by name, and go on with the rest. */
+/* By name, and with the rest it goes on. */
 static void say_lost(const struct atomsan_heal_section *section, const struct atomicity_place *place)
 {
 	char function[128], file[128];
@@ -343,7 +343,27 @@ static void note_all(const struct atomicity_section *given, const struct atomici
 	}
 }
 
-static void look_up(const struct atomicity_table *table, uint64_t first, bool same_build, bool executable)
+void heal_say_lost(void)
+{
+	static bool said;
+	uint32_t index = 0;
+
+	if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		return;
+	atomicity_begin(&reader, text, text_length);
+	while (index < heal_section_count && atomicity_next(&reader) > 0) {
+		const struct atomicity_section *given = &reader.section;
+
+		if (reader.item != ATOMICITY_SECTION)
+			continue;
+		if (!heal_units[index].entry || !heal_units[index].end)
+			say_lost(&heal_sections[index],
+				 heal_units[index].entry ? &given->ends[0].place : &given->entry);
+		index++;
+	}
+}
+
+static void look_up(const struct atomicity_table *table, uint64_t first, bool same_build)
 {
 	uint32_t index = 0;
 
@@ -360,21 +380,18 @@ static void look_up(const struct atomicity_table *table, uint64_t first, bool sa
 		if (index == heal_section_count)
 			break;
 		section = &heal_sections[index++];
-		if (!note_place(&given->entry, table, first, same_build, section, ATOMSAN_HEAL_ENTRY)) {
-			if (executable)
-				say_lost(section, &given->entry);
+		if (!note_place(&given->entry, table, first, same_build, section, ATOMSAN_HEAL_ENTRY))
 			continue;
-		}
+		heal_units[index - 1].entry = true;
 		for (uint32_t i = 0; i < given->end_count; i++)
 			ends += note_place(&given->ends[i].place, table, first, same_build, section,
 					   ATOMSAN_HEAL_END);
 		if (ends && section->flags & ATOMSAN_HEAL_WHOLE)
 			note_all(given, table, first, section);
 		if (ends)
-			continue;
-		if (executable)
-			say_lost(section, &given->ends[0].place);
-		found_count = before;
+			heal_units[index - 1].end = true;
+		else
+			found_count = before;
 	}
 }
 
@@ -388,7 +405,7 @@ void heal_module(const struct atomsan_site *sites, uint64_t count, uint64_t firs
 	if (index)
 		atomicity_index(&table, index);
 	found_count = 0;
-	look_up(&table, first, rt_module_is_build(sites, reader.build.at, reader.build.length), first == 1);
+	look_up(&table, first, rt_module_is_build(sites, reader.build.at, reader.build.length));
 	find_units(functions, function_count);
 	join_members();
 	for (uint64_t i = 0; i < count; i++) {

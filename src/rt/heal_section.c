@@ -27,21 +27,6 @@ static void count(struct atomsan_heal_section *section, enum atomsan_heal_counte
 	__atomic_fetch_add(&section->counter[counter], 1, __ATOMIC_RELAXED);
 }
 
-static void count_entered(struct atomsan_heal_section *section)
-{
-	struct heal_thread *me = &heal_self;
-	uint32_t at = ((uint64_t)section >> 6) % HEAL_COUNTS;
-
-	if (heal_unlikely(me->entered[at].section != section || me->entered[at].times >= 1000)) {
-		if (me->entered[at].section)
-			__atomic_fetch_add(&me->entered[at].section->counter[ATOMSAN_HEAL_ENTERED],
-					   me->entered[at].times, __ATOMIC_RELAXED);
-		me->entered[at].section = section;
-		me->entered[at].times = 0;
-	}
-	me->entered[at].times++;
-}
-
 void heal_count_all(void)
 {
 	struct heal_thread *me = &heal_self;
@@ -192,7 +177,8 @@ static void close_section(struct heal_open *open)
 	struct heal_thread *me = &heal_self;
 	struct heal_open *last;
 
-	if (open->stage == HEAL_LINGERING)
+	/* A whole unit is kept in any case. */
+	if (open->stage == HEAL_LINGERING && !(open->section->flags & ATOMSAN_HEAL_WHOLE))
 		__atomic_fetch_add(open->reused ? &open->section->reused : &open->section->lingered, 1,
 				   __ATOMIC_RELAXED);
 	for (uint32_t i = open->gates; i--;)
@@ -207,6 +193,18 @@ static bool overlap(const struct heal_open *open, const char *from, const char *
 	return open->section->flags & ATOMSAN_HEAL_ANY || (open->from < to && from < open->to);
 }
 
+/* Those who were there before the gate was ours. */
+static void let_through(uint32_t node, const struct heal_wish *wish)
+{
+	struct atomsan_heal_variable *variable = heal_variable_of(node);
+
+	/* What is kept is closed to everybody. */
+	if (variable->kept)
+		heal_let_through(variable, NULL, NULL);
+	else
+		heal_let_through(variable, wish->from, wish->to);
+}
+
 static void close_gates(struct heal_open *open)
 {
 	struct atomsan_heal_section *section = open->section;
@@ -219,9 +217,12 @@ static void close_gates(struct heal_open *open)
 		wish.from = wish.to = NULL;
 	if (!(section->flags & ATOMSAN_HEAL_SCHEDULE))
 		take_locks(open, open->from);
-	heal_order_taken(node);
-	if (take(open, node, &wish))
-		heal_let_through(wish.from, wish.to);
+	if (heal_self.held_count || heal_self.open_count > 1)
+		heal_order_taken(node);
+	if (heal_likely(open->gates < HEAL_GATES && heal_gate_again(node, &wish)))
+		open->nodes[open->gates++] = node;
+	else if (take(open, node, &wish))
+		let_through(node, &wish);
 	if (open->stage == HEAL_LINGERING)
 		for (uint32_t i = 0; i < open->gates; i++)
 			heal_gate_stage(open->nodes[i], HEAL_LINGERING);
@@ -245,8 +246,10 @@ static void widen(struct heal_open *open, const char *from, const char *to)
 			struct atomsan_heal_gate *gate = heal_gate_of(open->nodes[i]);
 
 			if (open->nodes[i] >= HEAL_LOCKS && heal_owner(gate) == heal_self.number) {
+				struct heal_wish wish = {.from = from, .to = to};
+
 				gate->from = gate->to = NULL;
-				heal_let_through(from, to);
+				let_through(open->nodes[i], &wish);
 			}
 		}
 	}
@@ -285,7 +288,7 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 		close_section(before);
 		before = NULL;
 	}
-	count_entered(section);
+	heal_count_entered(section);
 	open = &me->open[me->open_count];
 	open->section = section;
 	open->from = from;
@@ -318,18 +321,6 @@ void heal_close_gates(void)
 
 /* ---- ended ---- */
 
-static bool worth_keeping(const struct heal_open *open)
-{
-	const struct atomsan_heal_section *section = open->section;
-
-	if (section->flags & (ATOMSAN_HEAL_CONSECUTIVE | ATOMSAN_HEAL_SCHEDULE))
-		return false;
-	/* Nobody could say of a whole unit that the rest of it does not matter; but it may take too long. */
-	if (section->flags & ATOMSAN_HEAL_WHOLE)
-		return section->late < 4;
-	return section->late < 4 && section->lingered < 16 * (1 + section->reused);
-}
-
 static void set_stage(struct heal_open *open, enum heal_stage stage)
 {
 	open->stage = stage;
@@ -352,7 +343,7 @@ static void reach_end(struct heal_open *open, const char *from)
 		}
 	if (open->stage == HEAL_LINGERING) {
 		open->reused = true;
-	} else if (worth_keeping(open)) {
+	} else if (heal_worth_keeping(open)) {
 		open->reused = false;
 		set_stage(open, HEAL_LINGERING);
 	} else {
@@ -407,14 +398,14 @@ static void pass_by(struct atomsan_heal_variable *variable, const char *from, co
 	uint32_t node = heal_variable_node(leader);
 	uint32_t owner = heal_owner(&leader->gate);
 
-	if (owner == heal_self.number)
+	/* Outside of its sections, somebody may be about to take a gate away that was kept. */
+	if (owner == heal_self.number && leader->gate.count)
 		return;
 	if (is_guarded(variable, from)) {
 		if (heal_unlikely(owner))
 			heal_gate_pass(node, &wish);
 		return;
 	}
-	heal_self.pending = true;
 	while (!heal_tell(node, &wish))
 		if (!heal_gate_pass(node, &wish))
 			return;
@@ -473,7 +464,7 @@ void heal_access(const struct atomsan_heal_place *place, const void *p, uint64_t
 			}
 		}
 	/* Who could not have the gate has tried already. */
-	if (!enter_all(place, from, to, kinds))
+	if (!enter_all(place, from, to, kinds) && !(place->flags & ATOMSAN_HEAL_HARMLESS))
 		pass_by(place->variable, from, to, place->kinds);
 }
 

@@ -297,7 +297,9 @@ void race_access(const void *p, uint64_t length, unsigned kinds, const struct at
 		.kinds = (uint8_t)kinds,
 		.marked = site->order != ATOMSAN_PLAIN || site->flags & ATOMSAN_SITE_VOLATILE,
 	};
-	struct watch_pause short_one = {WATCH_SLEEP, (uint32_t)rt_options.race_window};
+	/* Without a length it is open between two hooks and no longer: the paper's window. */
+	struct watch_pause short_one = {rt_options.race_window ? WATCH_SLEEP : WATCH_NO_PAUSE,
+					(uint32_t)rt_options.race_window};
 
 	/* An access that the program may not make in the end is nobody's business. */
 	if (site->flags & ATOMSAN_SITE_MOVED) {

@@ -6,7 +6,8 @@
  * end does not allow.
  *
  *   sections_table.c   the repository, matched with the program's sites
- *   sections.c         who is inside which section, and who came in between
+ *   sections_open.c    who is inside which section
+ *   sections.c         who came in between
  *   sections_report.c  what is said about it
  *
  * A section that is left any other way (its unit returns, an exception or

@@ -99,8 +99,10 @@ void watch_thread_end(void)
 
 int watch_finish(int status)
 {
-	if (rt_watching & WATCH_HEAL)
+	if (rt_watching & WATCH_HEAL) {
+		heal_say_lost();
 		heal_finish();
+	}
 	if (rt_watching & WATCH_SECTIONS)
 		sections_finish();
 	if (rt_watching & WATCH_RACE)

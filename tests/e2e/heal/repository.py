@@ -123,6 +123,28 @@ def main():
         expect(run(atomsan, "heal", "--", program, status=1, env=dict(os.environ, TMPDIR="/there/is/none")).stderr,
                "/there/is/none", "TMPDIR")
 
+        # Of shared objects: in a tested build they are healed, for the field they are refused.
+        pathlib.Path("part.c").write_text("struct part { long value; };\nvoid bump(struct part *p);\nvoid bump(struct part *p)\n{\n"
+                                          "\tlong value = p->value;\n\t__asm__ volatile(\"\" : \"+r\"(value));\n\tp->value = value + 1;\n}\n")
+        pathlib.Path("whole.c").write_text("#include <pthread.h>\nstruct part { long value; };\nvoid bump(struct part *p);\nstatic struct "
+                                           "part part;\nstatic void *work(void *n)\n{\n\tfor (int i = 0; i < 500; i++)\n\t\tbump(&part);\n"
+                                           "\treturn n;\n}\nint main(void)\n{\n\tpthread_t other;\n\tpthread_create(&other, 0, work, 0);\n\twork(0);"
+                                           "\n\tpthread_join(other, 0);\n\treturn part.value != 1000;\n}\n")
+        pathlib.Path("parts").write_text("atomicity 1\nsection A-7 part.value\n  entry R part.value bump part.c:5:0\n"
+                                         "  end W part.value bump part.c:7:0\n")
+        run(atomsan, "cc", "-g", "-O2", "-fPIC", "-shared", "part.c", "-o", "part.so")
+        run(atomsan, "cc", "-g", "-O2", "-pthread", "whole.c", "./part.so", "-o", "whole")
+        said = run(atomsan, "heal", "--json", "--repository=parts", "--", "./whole")
+        if json.loads(said.stdout)["sections"][0]["entered"] != 1000 or "not healed" in said.stderr:
+            fail(f"a section of a shared object: {said.stdout}{said.stderr}")
+        said = run(atomsan, "cc", "--heal=parts", "-O2", "-fPIC", "-shared", "part.c", "-o", "field.so", status=1)
+        expect(said.stderr, "shared objects are not healed in the field", "a shared object for the field")
+        if pathlib.Path("field.so").exists():
+            fail("a shared object was made that would not be healed")
+        run(atomsan, "cc", "--heal=parts", "-O2", "-fPIC", "-shared", "ends.c", "-o", "field.so")
+        run(atomsan, "cc", "--heal=parts", "-O2", "-pthread", "whole.c", "part.c", "-o", "field")
+        run("./field")
+
         # Edited elsewhere, the section is found again; edited itself, it is missed by name.
         source.write_text("/* one line\n more */\n" + original)
         run(atomsan, "cc", "-g", "-O2", "-pthread", source, "-o", program)

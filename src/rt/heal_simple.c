@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The usual section, in the field: a thread that holds no lock and is in no
+ * other section comes to a place where one section begins or ends, and has kept
+ * its gate since the last time (heal_gate.c). Then there is nothing to be waited
+ * for, no order to be noted and nobody to be let through. What is anything else
+ * is left to heal_section.c, which does all of it, and this as well.
+ */
+#include "rt/heal_gate.h"
+
+bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from, const char *to,
+		       unsigned kinds, const char *unit, uint64_t frame)
+{
+	struct heal_thread *me = &heal_self;
+	struct atomsan_heal_section *section = place->role->section;
+	struct atomsan_heal_variable *variable = section->variable;
+	struct heal_wish wish = {.section = section, .from = from, .to = to, .kinds = 3};
+	struct heal_open *open = &me->open[0];
+
+	if (heal_unlikely(me->held_count || section->unit != unit || !(place->role->kind & kinds) ||
+			  section->flags & (ATOMSAN_HEAL_OFF | ATOMSAN_HEAL_SCHEDULE) ||
+			  section->end_guard.state || place->variable->guard.state != HEAL_GUARD_NONE))
+		return false;
+	if (variable->leader)
+		variable = variable->leader;
+	if (heal_unlikely(!variable->node) || !heal_gate_again((uint32_t)variable->node, &wish))
+		return false;
+	heal_count_entered(section);
+	open->section = section;
+	open->from = from;
+	open->to = to;
+	open->frame = frame;
+	open->depth = 1;
+	open->held = 0;
+	open->stage = HEAL_OWNED;
+	open->reused = open->lazy = false;
+	open->nodes[0] = (uint32_t)variable->node;
+	open->gates = 1;
+	me->open_count = 1;
+	return true;
+}
+
+bool heal_simple_end(const struct atomsan_heal_place *place, const char *from, const char *to, unsigned kinds)
+{
+	struct heal_thread *me = &heal_self;
+	const struct atomsan_heal_role *role = place->role;
+	struct heal_open *open = &me->open[0];
+
+	if (heal_unlikely(me->open_count != 1 || me->held_count || open->section != role->section ||
+			  !(role->kind & kinds) || open->depth != 1 || open->gates != 1 ||
+			  open->stage != HEAL_OWNED || heal_worth_keeping(open)))
+		return false;
+	if (heal_unlikely(!(open->section->flags & ATOMSAN_HEAL_ANY) &&
+			  (open->from >= to || from >= open->to)))
+		return false;
+	open->stage = HEAL_PASSING;
+	heal_gate_stage(open->nodes[0], HEAL_PASSING);
+	me->pending = true;
+	return true;
+}
+
+bool heal_simple_done(void)
+{
+	struct heal_thread *me = &heal_self;
+	struct heal_open *open = &me->open[0];
+
+	if (heal_unlikely(me->open_count != 1 || me->told || open->stage != HEAL_PASSING || open->gates != 1))
+		return false;
+	me->pending = false;
+	me->open_count = 0;
+	heal_gate_release(open->nodes[0]);
+	return true;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Accesses outside of sections. Whoever makes one tells which bytes it is about,
+ * looks at the variable's gate, and takes it back when the access has happened;
+ * a section closes the gate, looks who has told, and lets those through. Each
+ * writes first and looks then, so one of the two sees the other, if what was
+ * written is there for all before the look.
+ *
+ * A fence on both sides sees to that, and costs each access more than the access
+ * itself. There are far more of these than of entries, so the entry pays for
+ * both where it can: membarrier() lets every processor that runs one of our
+ * threads pass a fence, and then who has told is seen to have, and who has not
+ * will see the gate. That is dear, so a gate that is closed too often for it is
+ * `fenced`: accesses fence themselves.
+ *
+ *                 access                         section
+ *   not fenced    tell; look at mode and word    close; membarrier; who told?
+ *   fenced        the same; fence; look again    close (a locked operation); who told?
+ *
+ * The mode may change between the two at any time. To fenced: the owner changes
+ * it and calls membarrier(); who looked before that has told before, for the
+ * order of one thread's own doings is not in doubt, and is seen; who looks later
+ * sees the new mode. To not fenced: a section that has not seen the change has
+ * closed its gate before the change, so whoever sees the change sees the gate.
+ * tests/unit/heal_model.c goes through all of it.
+ */
+#include "rt/heal_gate.h"
+#include "rt/sys.h"
+
+#include <linux/membarrier.h>
+#include <time.h>
+
+enum {
+	GRACE_NS = 1000000, /* an access that has been let through has happened by then */
+	NAP_NS = 50000,
+	SPINS = 256,
+	DEAR = 64,              /* barriers, before it is looked how fast they came */
+	DEAR_NS = 20000,        /* more often than that is too often */
+	FENCED = 1024,          /* entries, before it is looked how long it has been */
+	FENCED_NS = 1000000000, /* before the other way is tried again */
+};
+
+/* Each in a cache line of its own, and read at every entry. */
+static struct heal_told told[HEAL_THREADS];
+static uint32_t most_threads;
+static bool have_barrier;
+
+uint64_t heal_now(void)
+{
+	struct timespec now = {0, 0};
+
+	sys2(clock_gettime, CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+void heal_nap(void)
+{
+	struct timespec moment = {0, NAP_NS};
+
+	sys2(nanosleep, &moment, NULL);
+}
+
+void heal_barrier_start(void)
+{
+	have_barrier = !sys2(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
+}
+
+bool heal_barrier(void)
+{
+	return have_barrier && !sys2(membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
+}
+
+bool heal_has_barrier(void)
+{
+	return have_barrier;
+}
+
+void heal_thread_is(uint32_t number)
+{
+	uint32_t slot = heal_slot(number), most = __atomic_load_n(&most_threads, __ATOMIC_RELAXED);
+
+	heal_self.number = number;
+	heal_self.mine = &told[slot];
+	/* Who comes to an entry behind our first access sees that we are there: a locked operation, and every
+	 * look at the slots has a fence or a barrier before it. */
+	while (slot >= most && !__atomic_compare_exchange_n(&most_threads, &most, slot + 1, true,
+							    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		;
+}
+
+void heal_returns(bool returned)
+{
+	struct heal_told *mine = heal_self.mine;
+
+	if (mine && mine->returned != returned)
+		__atomic_store_n(&mine->returned, returned, __ATOMIC_RELEASE);
+}
+
+/* Somebody has been let make an access; it must have happened by now, but he has not been here since. */
+bool heal_is_over(uint32_t slot, uint64_t now, uint64_t *since)
+{
+	if (!__atomic_load_n(&told[slot].returned, __ATOMIC_ACQUIRE)) {
+		*since = 0;
+		return false;
+	}
+	if (!*since)
+		*since = now;
+	return now - *since > GRACE_NS;
+}
+
+bool heal_tell(uint32_t node, const struct heal_wish *wish)
+{
+	const struct atomsan_heal_gate *gate = heal_gate_of(node);
+	uint32_t owner;
+
+	if (heal_tell_fast(gate, wish->from, wish->to))
+		return true;
+	if (heal_mode(__atomic_load_n(&gate->mode, __ATOMIC_RELAXED)) == HEAL_FENCED)
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	owner = heal_owner(gate);
+	if (heal_likely(!owner || owner == heal_self.number || !heal_conflicts(gate, wish)))
+		return true;
+	heal_untell();
+	return false;
+}
+
+void heal_untell(void)
+{
+	heal_self.told = false;
+	__atomic_store_n(&heal_self.mine->from, NULL, __ATOMIC_RELEASE);
+	heal_wake_scheduled(heal_self.mine);
+}
+
+/* The gate is ours, and nobody is asked to fence: then we see to it, and look what that costs. */
+static void pay(struct atomsan_heal_variable *variable)
+{
+	struct atomsan_heal_gate *gate = &variable->gate;
+	bool fenced = heal_mode(gate->mode) == HEAL_FENCED;
+
+	if (heal_unlikely(++variable->dear >= (fenced ? FENCED : DEAR))) {
+		uint64_t now = heal_now(), passed = now - variable->since;
+
+		variable->dear = 0;
+		if (fenced && passed > FENCED_NS && have_barrier) {
+			__atomic_store_n(&gate->mode, gate->mode | 1, __ATOMIC_RELEASE);
+			variable->since = now;
+		} else if (!fenced) {
+			if (passed < (uint64_t)DEAR * DEAR_NS)
+				__atomic_store_n(&gate->mode, gate->mode & ~1u, __ATOMIC_RELEASE);
+			variable->since = now;
+		}
+	}
+	/* As it was before: others may not have seen the change. */
+	if (!fenced)
+		heal_barrier();
+	else
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void heal_let_through(struct atomsan_heal_variable *variable, const char *from, const char *to)
+{
+	uint32_t most, mine = heal_slot(heal_self.number);
+	uint64_t until = 0;
+
+	pay(variable);
+	most = __atomic_load_n(&most_threads, __ATOMIC_RELAXED);
+	for (uint32_t slot = 0; slot < most; slot++) {
+		uint64_t since = 0;
+		bool late = false;
+
+		for (unsigned round = 0; slot != mine; round++) {
+			const char *theirs = __atomic_load_n(&told[slot].from, __ATOMIC_ACQUIRE);
+			uint64_t now;
+
+			if (!theirs || (from && (theirs >= to || told[slot].to <= from)))
+				break;
+			/* Most are through in a moment. */
+			if (round < SPINS) {
+				__asm__ volatile("pause");
+				continue;
+			}
+			now = heal_now();
+			if (!until)
+				until = now + heal_settings.timeout;
+			if (heal_is_over(slot, now, &since) || now >= until || late)
+				break;
+			if (!heal_wait_scheduled(&told[slot], until, &late))
+				heal_nap();
+		}
+	}
+}
+
+void heal_tell_forget(void)
+{
+	for (uint32_t slot = 0; slot < most_threads; slot++)
+		told[slot].from = NULL, told[slot].returned = 0;
+	/* The child is another process, and has to ask for itself. */
+	if (have_barrier)
+		heal_barrier_start();
+}
