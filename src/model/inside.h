@@ -104,7 +104,6 @@ struct open_unit {
 	uint32_t next_in_frame; /* free list, too */
 	uint32_t next_in_set, previous_in_set;
 	bool iteration;
-	bool told;                      /* the sink hears of all it does; otherwise see private.c */
 	uint8_t reads;                  /* how many there were */
 	uint64_t read[UNIT_REMEMBERED]; /* an iteration: what it read last */
 	struct log log;

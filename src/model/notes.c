@@ -45,7 +45,7 @@ static struct log *log_of(struct model *model, struct thread *thread, const stru
 	if (model->sets[note->set].loud) {
 		uint32_t unit = map_get(&thread->open, note->set);
 
-		if (unit && !model->units[unit].told)
+		if (unit)
 			log = &model->units[unit].log;
 	} else {
 		struct noted *noted = quiet_noted(model, note->set, (uint32_t)(thread - model->threads));

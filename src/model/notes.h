@@ -110,7 +110,7 @@ void quiet_drop(struct model *model, struct set *set);
  * is to be looked up again. */
 bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
 		    uint64_t granule, uint8_t bytes);
-/* The sink hears of all that the unit has done, and will do. */
+/* The sink hears of all that the unit has done. */
 void private_tell(struct model *model, uint32_t unit);
 /* The unit is about to end: what it did may matter. */
 void private_end(struct model *model, uint32_t unit);

@@ -8,9 +8,9 @@
  * the cell gets its mark.
  *
  * The sink is told when somebody else comes to a cell with the mark of an open
- * unit, before that access: of all that this unit has done, and from then on of
- * all that it does. A unit that ends and matters is told at the end; one that does
- * not is forgotten by an engine, and its notes go with it. So a mark is either of
+ * unit, before that access: of all that this unit has done so far. The sink hears
+ * of such a cell at once from then on. A unit that ends and matters is told at the
+ * end; one that does not is forgotten by an engine, and its notes go with it. So a mark is either of
  * an open unit, or of one that is nothing to anybody, and a cell with a mark has no
  * other past. Telling late makes the same edges: those out of the unit are made
  * after it is told, and at the cells that it had to itself none lead into it.
@@ -24,10 +24,10 @@ bool private_access(struct model *model, struct cell *cell, uint32_t root, const
 	struct open_unit *unit;
 
 	index = unit_of_access(model, who->thread, root) == MODEL_NO_UNIT ? 0 : model->sets[root].cached_unit;
-	unit = index && !model->units[index].told ? &model->units[index] : NULL;
+	unit = index ? &model->units[index] : NULL;
 	if (cell_location(cell)) {
 		/* Whoever was here before need not matter any more. */
-		if (!unit || !model->sink.location_idle(model->sink.user, cell->location))
+		if (!unit || cell->met || !model->sink.location_idle(model->sink.user, cell->location))
 			return false;
 		model->sink.location_free(model->sink.user, cell->location);
 		cell->location = 0;
@@ -37,12 +37,14 @@ bool private_access(struct model *model, struct cell *cell, uint32_t root, const
 	if (cell->location && (!unit || cell->location != log_mark(&unit->log))) {
 		other = map_get(&model->marks, cell->location);
 		if (other) {
+			/* They will again. */
+			cell->met = true;
 			private_tell(model, other);
 			return false;
 		}
 		cell->location = cell->read = cell->written = 0;
 	}
-	if (!unit)
+	if (!unit || (cell->met && !cell->location))
 		return false;
 	if (__builtin_expect(notes_full(&model->threads[who->thread]), 0)) {
 		uint64_t tellings = model->tellings;
@@ -63,7 +65,7 @@ void private_drop(struct model *model, uint32_t index)
 {
 	struct open_unit *unit = &model->units[index];
 
-	if (unit->log.notes && !unit->told)
+	if (unit->log.notes)
 		map_remove(&model->marks, log_mark(&unit->log));
 	unit->log.notes = 0;
 }
@@ -72,21 +74,19 @@ void private_tell(struct model *model, uint32_t index)
 {
 	struct open_unit *unit = &model->units[index];
 
-	if (unit->told)
+	if (!unit->log.notes)
 		return;
-	if (unit->log.notes) {
-		map_remove(&model->marks, log_mark(&unit->log));
-		notes_tell(model, unit->thread, unit->set, &unit->log);
-	}
-	model->units[index].log.notes = 0;
-	model->units[index].told = true;
+	map_remove(&model->marks, log_mark(&unit->log));
+	notes_tell(model, unit->thread, unit->set, &unit->log);
+	/* What it does from now on is noted down anew. */
+	unit->log = notes_begin(model, unit->log.frame);
 }
 
 void private_end(struct model *model, uint32_t index)
 {
 	const struct open_unit *unit = &model->units[index];
 
-	if (!unit->log.notes || unit->told)
+	if (!unit->log.notes)
 		return;
 	if (model->sink.unit_matters(model->sink.user, unit->handle))
 		private_tell(model, index);

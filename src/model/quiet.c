@@ -168,7 +168,7 @@ void quiet_forget(struct model *model, uint32_t root, uint64_t granule, uint8_t 
 	if (!mask)
 		return;
 	for (uint32_t i = model->sets[root].open; i; i = model->units[i].next_in_set)
-		if (model->units[i].log.notes && !model->units[i].told)
+		if (model->units[i].log.notes)
 			notes_bar(model, model->units[i].thread, &model->units[i].log, root, granule, mask);
 	for (; noted; noted = noted_at(model, noted->next))
 		if (noted->log.notes && quiet_open(model, noted))

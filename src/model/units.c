@@ -168,7 +168,6 @@ uint32_t unit_open(struct model *model, uint32_t thread_index, uint32_t frame, u
 		.next_in_frame = *list,
 		.next_in_set = set->open,
 		.iteration = rule == MODEL_RULE_LOOP,
-		.told = !model->quiet,
 		.log = notes_begin(model, frame),
 	};
 	if (set->open)
