@@ -80,8 +80,10 @@ struct set {
 	uint8_t kind;       /* enum set_kind: what it is by itself */
 	bool owned;         /* belongs to what has a pointer to it, or to a group of variables */
 	bool loud;          /* root: the sink knows of units on it; see quiet.c for those that are not */
+	uint8_t wasted;     /* root: how often much was noted and told all the same; see private.c */
 	struct noted noted; /* root: a unit that the sink does not know of, and others by `next` */
 	uint32_t cached_thread, cached_unit;
+	uint32_t reading; /* root: the mark of what several units read; see private.c */
 	uint32_t handle;
 	uint32_t refs;           /* cells that belong to it */
 	uint32_t open;           /* root: units open on it */

@@ -5,7 +5,7 @@
 /* Notes of a thread: from how many on the dead are dropped, those that say nothing new, too, and all told;
  * and after how many units marks are cleared. A test has other numbers. */
 #ifndef NOTES_LIMITS
-#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, REPEATED_LIMIT = 1 << 18, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
+#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, REPEATED_LIMIT = 1 << 14, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
 #endif
 enum { NOTES_LIMITS };
 /* Of one granule: every other byte. */
@@ -186,8 +186,8 @@ static bool note_goes_on(struct note *note, const struct accessor *who, uint64_t
 	return true;
 }
 
-static void mark(struct model *model, struct cell *cell, const struct log *log, const struct accessor *who,
-		 uint8_t mask)
+void notes_mark(struct model *model, struct cell *cell, const struct log *log, const struct accessor *who,
+		uint8_t mask)
 {
 	if (cell->location != log_mark(log)) {
 		/* What the sink knows of it is of units that do not matter any more. */
@@ -223,12 +223,11 @@ static void add(struct thread *thread, struct log *log, uint32_t root, const str
 	note->time = who->time;
 }
 
-void notes_add(struct model *model, struct log *log, uint32_t root, struct cell *cell,
-	       const struct accessor *who, uint64_t granule, uint8_t bytes)
+void notes_add(struct model *model, struct log *log, uint32_t root, const struct accessor *who,
+	       uint64_t granule, uint8_t bytes)
 {
 	struct thread *thread = &model->threads[who->thread];
 
-	mark(model, cell, log, who, bytes);
 	/* Bytes between them may be another cell, with another past. */
 	for (unsigned left = bytes, from, to; left; left &= left >> to << to) {
 		from = (unsigned)__builtin_ctz(left);
@@ -368,8 +367,19 @@ void notes_renumber(struct model *model)
 		return;
 	for (uint32_t i = 0; i < model->thread_count; i++)
 		tell_all(model, &model->threads[i]);
+	for (uint32_t i = 1; i < model->set_count; i++)
+		private_alone(model, i);
 	memory_clear_marks(&model->memory);
 	model->renumbered = model->numbers;
+}
+
+void notes_over(struct thread *thread)
+{
+	if (thread->note_count)
+		return;
+	free(thread->notes);
+	thread->notes = NULL;
+	thread->note_room = thread->note_limit = 0;
 }
 
 void notes_release(struct model *model)

@@ -156,7 +156,8 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 		if (tellings != model->tellings)
 			return false;
 	}
-	notes_add(model, &noted->log, root, cell, who, granule, bytes);
+	notes_mark(model, cell, &noted->log, who, bytes);
+	notes_add(model, &noted->log, root, who, granule, bytes);
 	noted->writes |= who->writes;
 	return true;
 }
