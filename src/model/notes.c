@@ -14,7 +14,7 @@ _Static_assert(UNITS <= CELL_MARK / 2, "between two calls no mark is given twice
 
 struct log notes_begin(struct model *model, uint32_t frame)
 {
-	return (struct log){.number = ++model->numbers, .frame = frame};
+	return (struct log){.number = (uint32_t)++model->numbers, .frame = frame};
 }
 
 static uint32_t level_of(uint32_t frame)
@@ -361,6 +361,18 @@ void notes_remember(struct model *model, uint32_t thread, uint32_t root, const s
 	}
 }
 
+/* Units that stay open must not have the numbers of later ones either. */
+static void number_anew(struct model *model, uint32_t set)
+{
+	struct noted *noted = &model->sets[set].noted;
+
+	private_alone(model, set);
+	for (uint32_t i = model->sets[set].open; i; i = model->units[i].next_in_set)
+		model->units[i].log = notes_begin(model, model->units[i].log.frame);
+	for (; noted; noted = noted->next ? &model->noted[noted->next] : NULL)
+		noted->log = notes_begin(model, noted->log.frame);
+}
+
 void notes_renumber(struct model *model)
 {
 	if (__builtin_expect(model->numbers - model->renumbered < UNITS, 1))
@@ -368,7 +380,7 @@ void notes_renumber(struct model *model)
 	for (uint32_t i = 0; i < model->thread_count; i++)
 		tell_all(model, &model->threads[i]);
 	for (uint32_t i = 1; i < model->set_count; i++)
-		private_alone(model, i);
+		number_anew(model, i);
 	memory_clear_marks(&model->memory);
 	model->renumbered = model->numbers;
 }

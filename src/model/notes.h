@@ -28,7 +28,8 @@ struct thread;
 
 /* Whose notes they are. */
 struct log {
-	uint64_t number; /* its own: a frame may be the unit of a set, and then of another in its place */
+	uint32_t number; /* its own, also of those that one frame has one after the other; see notes_renumber
+			  */
 	uint32_t frame;
 	uint32_t notes; /* its latest note, plus one; 0: it has none */
 	bool barred;    /* some say that bytes are no more */
@@ -55,15 +56,15 @@ struct note {
 	uint32_t site, context, locks;
 	uint32_t set;
 	uint32_t previous; /* of the unit, plus one */
+	uint32_t unit;     /* the log's number */
 	bool reads, writes, claims;
 	uint8_t mask;  /* of bytes that are no more */
 	uint64_t time; /* of the first access */
-	uint64_t unit; /* the log's number */
 };
 
 static inline uint32_t log_mark(const struct log *log)
 {
-	return CELL_MARK | (uint32_t)log->number;
+	return CELL_MARK | log->number;
 }
 
 /* notes.c */

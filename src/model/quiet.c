@@ -89,6 +89,8 @@ static void share(struct model *model, uint32_t root)
 	struct noted *noted = &model->sets[root].noted;
 	uint32_t open = 0;
 
+	if (!noted->next)
+		return;
 	for (; noted; noted = noted_at(model, noted->next))
 		open += quiet_open(model, noted);
 	if (open < 2)
