@@ -157,7 +157,7 @@ static void join(struct model *model, struct granule *granule, uint64_t address)
 	for (unsigned i = 0; i < count; i++)
 		if (cell_location(&cells[i]) || !cells[i].set || cells[i].set != cells[0].set ||
 		    cells[i].type != cells[0].type || cells[i].other != cells[0].other ||
-		    cells[i].location != cells[0].location)
+		    cells[i].met != cells[0].met || cells[i].location != cells[0].location)
 			return;
 	for (unsigned i = 1; i < count; i++) {
 		set_unshare(model, &cells[i], address);

@@ -80,8 +80,10 @@ struct set {
 	uint8_t kind;       /* enum set_kind: what it is by itself */
 	bool owned;         /* belongs to what has a pointer to it, or to a group of variables */
 	bool loud;          /* root: the sink knows of units on it; see quiet.c for those that are not */
+	uint8_t wasted;     /* root: how often much was noted and told all the same; see private.c */
 	struct noted noted; /* root: a unit that the sink does not know of, and others by `next` */
 	uint32_t cached_thread, cached_unit;
+	uint32_t reading; /* root: the mark of what several units read; see private.c */
 	uint32_t handle;
 	uint32_t refs;           /* cells that belong to it */
 	uint32_t open;           /* root: units open on it */
@@ -104,7 +106,6 @@ struct open_unit {
 	uint32_t next_in_frame; /* free list, too */
 	uint32_t next_in_set, previous_in_set;
 	bool iteration;
-	bool told;                      /* the sink hears of all it does; otherwise see private.c */
 	uint8_t reads;                  /* how many there were */
 	uint64_t read[UNIT_REMEMBERED]; /* an iteration: what it read last */
 	struct log log;

@@ -30,6 +30,7 @@ struct cell {
 	uint8_t mask;          /* which bytes */
 	uint8_t other;         /* another type that is known to lie in the set, or around it; 0: none */
 	uint8_t read, written; /* with a mark: the bytes that the unit has done this to */
+	bool met;              /* two units that were open met here */
 };
 
 /* The sink's handle; 0: it has none. */

@@ -119,6 +119,7 @@ static void op_event(struct model *model, const struct trace_event *event)
 		break;
 	case TRACE_OP_END:
 		unit_exit(model, event->thread, UINT32_MAX);
+		notes_over(thread);
 		if (thread->started)
 			model->live_threads--;
 		thread->started = false;

@@ -5,7 +5,7 @@
 /* Notes of a thread: from how many on the dead are dropped, those that say nothing new, too, and all told;
  * and after how many units marks are cleared. A test has other numbers. */
 #ifndef NOTES_LIMITS
-#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, REPEATED_LIMIT = 1 << 18, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
+#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, REPEATED_LIMIT = 1 << 14, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
 #endif
 enum { NOTES_LIMITS };
 /* Of one granule: every other byte. */
@@ -14,7 +14,7 @@ _Static_assert(UNITS <= CELL_MARK / 2, "between two calls no mark is given twice
 
 struct log notes_begin(struct model *model, uint32_t frame)
 {
-	return (struct log){.number = ++model->numbers, .frame = frame};
+	return (struct log){.number = (uint32_t)++model->numbers, .frame = frame};
 }
 
 static uint32_t level_of(uint32_t frame)
@@ -45,7 +45,7 @@ static struct log *log_of(struct model *model, struct thread *thread, const stru
 	if (model->sets[note->set].loud) {
 		uint32_t unit = map_get(&thread->open, note->set);
 
-		if (unit && !model->units[unit].told)
+		if (unit)
 			log = &model->units[unit].log;
 	} else {
 		struct noted *noted = quiet_noted(model, note->set, (uint32_t)(thread - model->threads));
@@ -186,8 +186,8 @@ static bool note_goes_on(struct note *note, const struct accessor *who, uint64_t
 	return true;
 }
 
-static void mark(struct model *model, struct cell *cell, const struct log *log, const struct accessor *who,
-		 uint8_t mask)
+void notes_mark(struct model *model, struct cell *cell, const struct log *log, const struct accessor *who,
+		uint8_t mask)
 {
 	if (cell->location != log_mark(log)) {
 		/* What the sink knows of it is of units that do not matter any more. */
@@ -223,12 +223,11 @@ static void add(struct thread *thread, struct log *log, uint32_t root, const str
 	note->time = who->time;
 }
 
-void notes_add(struct model *model, struct log *log, uint32_t root, struct cell *cell,
-	       const struct accessor *who, uint64_t granule, uint8_t bytes)
+void notes_add(struct model *model, struct log *log, uint32_t root, const struct accessor *who,
+	       uint64_t granule, uint8_t bytes)
 {
 	struct thread *thread = &model->threads[who->thread];
 
-	mark(model, cell, log, who, bytes);
 	/* Bytes between them may be another cell, with another past. */
 	for (unsigned left = bytes, from, to; left; left &= left >> to << to) {
 		from = (unsigned)__builtin_ctz(left);
@@ -362,14 +361,37 @@ void notes_remember(struct model *model, uint32_t thread, uint32_t root, const s
 	}
 }
 
+/* Units that stay open must not have the numbers of later ones either. */
+static void number_anew(struct model *model, uint32_t set)
+{
+	struct noted *noted = &model->sets[set].noted;
+
+	private_alone(model, set);
+	for (uint32_t i = model->sets[set].open; i; i = model->units[i].next_in_set)
+		model->units[i].log = notes_begin(model, model->units[i].log.frame);
+	for (; noted; noted = noted->next ? &model->noted[noted->next] : NULL)
+		noted->log = notes_begin(model, noted->log.frame);
+}
+
 void notes_renumber(struct model *model)
 {
 	if (__builtin_expect(model->numbers - model->renumbered < UNITS, 1))
 		return;
 	for (uint32_t i = 0; i < model->thread_count; i++)
 		tell_all(model, &model->threads[i]);
+	for (uint32_t i = 1; i < model->set_count; i++)
+		number_anew(model, i);
 	memory_clear_marks(&model->memory);
 	model->renumbered = model->numbers;
+}
+
+void notes_over(struct thread *thread)
+{
+	if (thread->note_count)
+		return;
+	free(thread->notes);
+	thread->notes = NULL;
+	thread->note_room = thread->note_limit = 0;
 }
 
 void notes_release(struct model *model)

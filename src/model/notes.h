@@ -28,7 +28,8 @@ struct thread;
 
 /* Whose notes they are. */
 struct log {
-	uint64_t number; /* its own: a frame may be the unit of a set, and then of another in its place */
+	uint32_t number; /* its own, also of those that one frame has one after the other; see notes_renumber
+			  */
 	uint32_t frame;
 	uint32_t notes; /* its latest note, plus one; 0: it has none */
 	bool barred;    /* some say that bytes are no more */
@@ -55,15 +56,15 @@ struct note {
 	uint32_t site, context, locks;
 	uint32_t set;
 	uint32_t previous; /* of the unit, plus one */
+	uint32_t unit;     /* the log's number */
 	bool reads, writes, claims;
 	uint8_t mask;  /* of bytes that are no more */
 	uint64_t time; /* of the first access */
-	uint64_t unit; /* the log's number */
 };
 
 static inline uint32_t log_mark(const struct log *log)
 {
-	return CELL_MARK | (uint32_t)log->number;
+	return CELL_MARK | log->number;
 }
 
 /* notes.c */
@@ -71,9 +72,12 @@ struct log notes_begin(struct model *model, uint32_t frame);
 /* Is there room for one more? Otherwise it is made, for which the sink may have to be told everything. */
 bool notes_full(const struct thread *thread);
 void notes_make_room(struct model *model, struct thread *thread);
-/* Notes that these bytes of a granule, all of them in the cell, are accessed. There is room. */
-void notes_add(struct model *model, struct log *log, uint32_t root, struct cell *cell,
-	       const struct accessor *who, uint64_t granule, uint8_t bytes);
+/* Notes that these bytes of a granule are accessed. There is room. */
+void notes_add(struct model *model, struct log *log, uint32_t root, const struct accessor *who,
+	       uint64_t granule, uint8_t bytes);
+/* And that the cell's bytes, whatever they had before, have the log's mark. */
+void notes_mark(struct model *model, struct cell *cell, const struct log *log, const struct accessor *who,
+		uint8_t bytes);
 /* Bytes are no more. */
 void notes_bar(struct model *model, uint32_t thread, struct log *log, uint32_t root, uint64_t granule,
 	       uint8_t mask);
@@ -87,6 +91,8 @@ void notes_remember(struct model *model, uint32_t thread, uint32_t root, const s
 void notes_renumber(struct model *model);
 /* A frame is left: its notes are of no more use. */
 void notes_left(struct thread *thread, uint32_t frame);
+/* The thread has left all of them, and most likely has ended. */
+void notes_over(struct thread *thread);
 void notes_release(struct model *model);
 
 /* quiet.c */
@@ -110,7 +116,11 @@ void quiet_drop(struct model *model, struct set *set);
  * is to be looked up again. */
 bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
 		    uint64_t granule, uint8_t bytes);
-/* The sink hears of all that the unit has done, and will do. */
+/* The sink hears of all that the units on the set have done. */
+void private_tell_all(struct model *model, uint32_t root);
+/* No unit is open on the set any more, or what they did was told. */
+void private_alone(struct model *model, uint32_t root);
+/* The sink hears of all that the unit has done. */
 void private_tell(struct model *model, uint32_t unit);
 /* The unit is about to end: what it did may matter. */
 void private_end(struct model *model, uint32_t unit);

@@ -8,41 +8,115 @@
  * the cell gets its mark.
  *
  * The sink is told when somebody else comes to a cell with the mark of an open
- * unit, before that access: of all that this unit has done, and from then on of
- * all that it does. A unit that ends and matters is told at the end; one that does
- * not is forgotten by an engine, and its notes go with it. So a mark is either of
+ * unit, before that access: of all that this unit has done so far. The sink hears
+ * of such a cell at once from then on. A unit that ends and matters is told at the
+ * end; one that does not is forgotten by an engine, and its notes go with it. So a mark is either of
  * an open unit, or of one that is nothing to anybody, and a cell with a mark has no
  * other past. Telling late makes the same edges: those out of the unit are made
  * after it is told, and at the cells that it had to itself none lead into it.
  */
 #include "model/inside.h"
 
+/* In model.marks: a mark for what several units of a set read, and nobody writes. */
+#define READING UINT32_MAX
+
+/* So many notes are many; where so many more units' notes were told than dropped, noting is work done twice.
+ */
+enum { MANY = 64, WASTED = 4 };
+
+static void stop_reading(struct model *model, struct set *set)
+{
+	if (set->reading)
+		map_remove(&model->marks, set->reading);
+	set->reading = 0;
+}
+
+static void tell_one(struct model *model, uint32_t index)
+{
+	struct open_unit *unit = &model->units[index];
+
+	if (!unit->log.notes)
+		return;
+	map_remove(&model->marks, log_mark(&unit->log));
+	notes_tell(model, unit->thread, unit->set, &unit->log);
+	if (model->told.count > MANY && model->sets[unit->set].wasted < WASTED)
+		model->sets[unit->set].wasted++;
+	/* What it does from now on is noted down anew. */
+	unit->log = notes_begin(model, unit->log.frame);
+}
+
+void private_tell_all(struct model *model, uint32_t root)
+{
+	for (uint32_t i = model->sets[root].open; i; i = model->units[i].next_in_set)
+		tell_one(model, i);
+	stop_reading(model, &model->sets[root]);
+}
+
+void private_tell(struct model *model, uint32_t index)
+{
+	if (model->sets[model->units[index].set].reading)
+		private_tell_all(model, model->units[index].set);
+	else
+		tell_one(model, index);
+}
+
+/*
+ * The cell has the mark of another unit. True if it matters neither to this access
+ * nor the access to it. False: the sink was told.
+ */
+static bool make_way(struct model *model, struct cell *cell, uint32_t root, bool reads)
+{
+	uint32_t other = map_get(&model->marks, cell->location);
+
+	if (!other) {
+		cell->location = cell->read = cell->written = 0;
+		return true;
+	}
+	if (reads && other == READING)
+		return true;
+	if (reads && !cell->written) {
+		struct set *set = &model->sets[root];
+
+		if (!set->reading) {
+			struct log reading = notes_begin(model, 0);
+
+			set->reading = log_mark(&reading);
+			map_set(&model->marks, set->reading, READING);
+		}
+		cell->location = set->reading;
+		return true;
+	}
+	/* They will meet again. */
+	cell->met = true;
+	if (other == READING)
+		private_tell_all(model, root);
+	else
+		private_tell(model, other);
+	return false;
+}
+
 bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
 		    uint64_t granule, uint8_t bytes)
 {
-	uint32_t index, other;
-	struct open_unit *unit;
+	uint32_t index =
+		unit_of_access(model, who->thread, root) == MODEL_NO_UNIT ? 0 : model->sets[root].cached_unit;
+	struct open_unit *unit = index ? &model->units[index] : NULL;
 
-	index = unit_of_access(model, who->thread, root) == MODEL_NO_UNIT ? 0 : model->sets[root].cached_unit;
-	unit = index && !model->units[index].told ? &model->units[index] : NULL;
+	bool told = !unit || cell->met || model->sets[root].wasted == WASTED;
+
 	if (cell_location(cell)) {
 		/* Whoever was here before need not matter any more. */
-		if (!unit || !model->sink.location_idle(model->sink.user, cell->location))
+		if (told || !model->sink.location_idle(model->sink.user, cell->location))
 			return false;
 		model->sink.location_free(model->sink.user, cell->location);
 		cell->location = 0;
 	} else if (unit && notes_have(&unit->log, cell, who, bytes)) {
 		return true;
 	}
-	if (cell->location && (!unit || cell->location != log_mark(&unit->log))) {
-		other = map_get(&model->marks, cell->location);
-		if (other) {
-			private_tell(model, other);
-			return false;
-		}
-		cell->location = cell->read = cell->written = 0;
-	}
-	if (!unit)
+	if (cell->location && (!unit || cell->location != log_mark(&unit->log)) &&
+	    !make_way(model, cell, root, unit && !who->writes))
+		return false;
+	if (!unit || (told && !cell->location))
 		return false;
 	if (__builtin_expect(notes_full(&model->threads[who->thread]), 0)) {
 		uint64_t tellings = model->tellings;
@@ -55,7 +129,9 @@ bool private_access(struct model *model, struct cell *cell, uint32_t root, const
 		map_set(&model->marks, log_mark(&unit->log), index);
 	if (unit->iteration && !who->writes)
 		unit_reads_again(model, root, granule + (unsigned)__builtin_ctz(bytes));
-	notes_add(model, &unit->log, root, cell, who, granule, bytes);
+	if (!cell->location || cell->location == log_mark(&unit->log))
+		notes_mark(model, cell, &unit->log, who, bytes);
+	notes_add(model, &unit->log, root, who, granule, bytes);
 	return true;
 }
 
@@ -63,33 +139,28 @@ void private_drop(struct model *model, uint32_t index)
 {
 	struct open_unit *unit = &model->units[index];
 
-	if (unit->log.notes && !unit->told)
+	if (unit->log.notes)
 		map_remove(&model->marks, log_mark(&unit->log));
 	unit->log.notes = 0;
-}
-
-void private_tell(struct model *model, uint32_t index)
-{
-	struct open_unit *unit = &model->units[index];
-
-	if (unit->told)
-		return;
-	if (unit->log.notes) {
-		map_remove(&model->marks, log_mark(&unit->log));
-		notes_tell(model, unit->thread, unit->set, &unit->log);
-	}
-	model->units[index].log.notes = 0;
-	model->units[index].told = true;
 }
 
 void private_end(struct model *model, uint32_t index)
 {
 	const struct open_unit *unit = &model->units[index];
+	struct set *set = &model->sets[unit->set];
 
-	if (!unit->log.notes || unit->told)
+	if (!unit->log.notes)
 		return;
-	if (model->sink.unit_matters(model->sink.user, unit->handle))
+	if (model->sink.unit_matters(model->sink.user, unit->handle)) {
 		private_tell(model, index);
-	else
-		private_drop(model, index);
+		return;
+	}
+	if (set->wasted && set->wasted < WASTED)
+		set->wasted--;
+	private_drop(model, index);
+}
+
+void private_alone(struct model *model, uint32_t root)
+{
+	stop_reading(model, &model->sets[root]);
 }

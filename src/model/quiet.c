@@ -89,6 +89,8 @@ static void share(struct model *model, uint32_t root)
 	struct noted *noted = &model->sets[root].noted;
 	uint32_t open = 0;
 
+	if (!noted->next)
+		return;
 	for (; noted; noted = noted_at(model, noted->next))
 		open += quiet_open(model, noted);
 	if (open < 2)
@@ -156,7 +158,8 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 		if (tellings != model->tellings)
 			return false;
 	}
-	notes_add(model, &noted->log, root, cell, who, granule, bytes);
+	notes_mark(model, cell, &noted->log, who, bytes);
+	notes_add(model, &noted->log, root, who, granule, bytes);
 	noted->writes |= who->writes;
 	return true;
 }
@@ -168,7 +171,7 @@ void quiet_forget(struct model *model, uint32_t root, uint64_t granule, uint8_t 
 	if (!mask)
 		return;
 	for (uint32_t i = model->sets[root].open; i; i = model->units[i].next_in_set)
-		if (model->units[i].log.notes && !model->units[i].told)
+		if (model->units[i].log.notes)
 			notes_bar(model, model->units[i].thread, &model->units[i].log, root, granule, mask);
 	for (; noted; noted = noted_at(model, noted->next))
 		if (noted->log.notes && quiet_open(model, noted))

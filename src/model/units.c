@@ -101,6 +101,8 @@ static void close_unit(struct model *model, uint32_t index)
 		set->cached_unit = 0;
 	unit->next_in_frame = model->unit_free;
 	model->unit_free = index;
+	if (set->reading && !set->open)
+		private_alone(model, root);
 	if (model->quiet && !set->open)
 		set->loud = !model->sink.set_quiet(model->sink.user, set->handle);
 	set_unit_gone(model, root);
@@ -168,7 +170,6 @@ uint32_t unit_open(struct model *model, uint32_t thread_index, uint32_t frame, u
 		.next_in_frame = *list,
 		.next_in_set = set->open,
 		.iteration = rule == MODEL_RULE_LOOP,
-		.told = !model->quiet,
 		.log = notes_begin(model, frame),
 	};
 	if (set->open)
@@ -185,6 +186,8 @@ void unit_merge(struct model *model, uint32_t from, uint32_t to)
 	struct set *source = &model->sets[from], *target = &model->sets[to];
 
 	source->cached_unit = target->cached_unit = 0;
+	if (source->reading)
+		private_tell_all(model, from);
 	while (source->open) {
 		uint32_t index = source->open;
 		struct open_unit *unit = &model->units[index];
