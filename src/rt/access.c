@@ -159,10 +159,12 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 
 INLINE void access_rest(const void *p, unsigned size, uint64_t kinds, const struct atomsan_site *site)
 {
-	uint64_t mask = granule_mask(p, size, kinds), value = *shadow_cell(shadow_granule(p));
+	uint64_t mask = granule_mask(p, size, kinds), value;
 
+	/* Without a recording there is no shadow. */
 	if (watched(p, size, kinds, site))
 		return;
+	value = *shadow_cell(shadow_granule(p));
 	/* Who watches is called for all accesses, also those that are recorded. */
 	if (kinds == READS && !rt_watching && shadow_is_shared(value) && access_shared(p, mask, value, site))
 		return;

@@ -181,48 +181,6 @@ EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *
 	access_range(p, 16, WRITES, site, 0, POINT);
 }
 
-/*
- * A few whole granules, a struct that is copied say, in the usual cases: as
- * access_granule(). Nothing is noted down before all cells have been looked at.
- * False: go the long way.
- */
-INLINE bool range_few(const void *p, uint64_t length, uint64_t kinds, const struct atomsan_site *site)
-{
-	uint64_t *cell = shadow_cell(shadow_granule(p)), segment, off = 0;
-
-	if (((uint64_t)p | length) & 7 || length - 8 > 56)
-		return false;
-	if (frames_or_segment_due() && unlikely(!event_catch_up()))
-		return false;
-	segment = __atomsan_thread.segment;
-	/* Beside what is said there: a thread that is off. */
-	if (unlikely(segment == ~0ull))
-		return false;
-	for (uint64_t i = 0; i < length / 8; i++) {
-		uint64_t value = cell[i];
-
-		off |= value ^ segment;
-		if (unlikely(!value || value > segment) ||
-		    (!same_segment(value, segment) &&
-		     (unlikely(shadow_is_shared(value)) ||
-		      (kinds == READS &&
-		       !(value & SHADOW_WRITTEN || same_thread(value, segment) || short_segment())))))
-			return false;
-	}
-	if (!(off & (ATOMSAN_SEGMENT_MASK | 0xff * kinds)) && likely(rt_options.filter))
-		return true;
-	for (uint64_t i = 0; i < length / 8; i++) {
-		uint64_t value = same_segment(cell[i], segment) ? cell[i] : segment & ATOMSAN_SEGMENT_MASK;
-
-		__atomic_store_n(&cell[i], value | 0xff * kinds, __ATOMIC_RELAXED);
-	}
-	if (site->flags & ATOMSAN_SITE_RANGE)
-		write_access_length(p, length, site);
-	else
-		write_access(p, site);
-	return true;
-}
-
 /* Where races alone are looked for there is mostly nothing to do, and that is found out in two registers. */
 #define RANGE_HOOK(name, kinds)                                                                          \
 	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
@@ -234,8 +192,7 @@ INLINE bool range_few(const void *p, uint64_t length, uint64_t kinds, const stru
                                                                                                          \
 	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)        \
 	{                                                                                                \
-		if (unlikely(rt_watching) ? rt_watching != WATCH_RACE || watch_wanted() || rt_recording  \
-					  : !range_few(p, length, kinds, site))                          \
+		if (rt_watching != WATCH_RACE || watch_wanted() || rt_recording)                         \
 			name##_slow(p, length, site);                                                    \
 	}
 RANGE_HOOK(__atomsan_read_range, READS)

@@ -127,8 +127,8 @@ static long create(const char *pattern)
 
 	rt_path(wanted, sizeof wanted, pattern);
 	rt_path(file_path, sizeof file_path, pattern);
-	/* Memory of the process that started this one, made to be written to. There is no other for the program
-	 * that the first one becomes by exec. */
+	/* Memory of the process that started this one, made to be written to. There is no other for the
+	 * program that the first one becomes by exec. */
 	if (starts_with(pattern, "/proc/")) {
 		fd = sys3(open, file_path, O_RDWR | O_CLOEXEC, 0);
 		if (sys_failed(fd) || sys3(lseek, fd, 0, SEEK_END) <= 0)

@@ -12,6 +12,7 @@
 #include "rt/file.h"
 #include "rt/follow.h"
 #include "rt/rt.h"
+#include "rt/spinlock.h"
 #include "rt/sys.h"
 
 #include <sys/mman.h>
@@ -20,17 +21,6 @@
  * are as many as threads ever ran at the same time. */
 static struct trace_block *windows[1 << 14];
 static uint32_t windows_used, windows_lock;
-
-static void lock_windows(void)
-{
-	while (__atomic_exchange_n(&windows_lock, 1, __ATOMIC_ACQUIRE))
-		sys0(sched_yield);
-}
-
-static void unlock_windows(void)
-{
-	__atomic_store_n(&windows_lock, 0, __ATOMIC_RELEASE);
-}
 
 /* A window that is in no file. */
 static bool map_memory(uint64_t at)
@@ -77,10 +67,10 @@ static struct trace_block *take_window(void)
 {
 	struct trace_block *window = NULL;
 
-	lock_windows();
+	rt_spin_enter(&windows_lock);
 	if (windows_used)
 		window = windows[--windows_used];
-	unlock_windows();
+	rt_spin_leave(&windows_lock);
 	return window ? window : map_window();
 }
 
@@ -108,10 +98,10 @@ static struct workshop *take_workshop(void)
 	struct workshop *shop = NULL;
 	long at;
 
-	lock_windows();
+	rt_spin_enter(&windows_lock);
 	if (workshops_used)
 		shop = workshops[--workshops_used];
-	unlock_windows();
+	rt_spin_leave(&windows_lock);
 	if (shop)
 		return shop;
 	at = sys6(mmap, 0, sizeof *shop, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -122,12 +112,12 @@ static void give_workshop(struct workshop *shop)
 {
 	bool kept = false;
 
-	lock_windows();
+	rt_spin_enter(&windows_lock);
 	if (workshops_used < sizeof workshops / sizeof *workshops) {
 		workshops[workshops_used++] = shop;
 		kept = true;
 	}
-	unlock_windows();
+	rt_spin_leave(&windows_lock);
 	if (!kept)
 		sys2(munmap, shop, sizeof *shop);
 }
@@ -225,10 +215,10 @@ static void unblock_signals(uint64_t before)
 
 static void give_window(struct trace_block *window)
 {
-	lock_windows();
+	rt_spin_enter(&windows_lock);
 	if (windows_used < sizeof windows / sizeof *windows)
 		windows[windows_used++] = window;
-	unlock_windows();
+	rt_spin_leave(&windows_lock);
 }
 
 static bool append_parked(void)

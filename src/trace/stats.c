@@ -96,7 +96,8 @@ static uint64_t sites(const struct trace *trace)
 void stats_print(const struct trace_stats *stats, const struct trace *trace, FILE *out)
 {
 	fprintf(out, "events %" PRIu64 ", stamped %" PRIu64 "\n", stats->events, stats->stamped);
-	fprintf(out, "bytes %" PRIu64 " in the file, %.2f per event\n", trace->size,
+	fprintf(out, "bytes %" PRIu64 " in the file, %.2f per event, %.2f once unpacked\n", trace->size,
+		stats->events ? (double)trace->size / (double)stats->events : 0.0,
 		stats->events ? (double)stats->bytes / (double)stats->events : 0.0);
 	fprintf(out, "threads %" PRIu32 ", sites %" PRIu64 ", modules %" PRIu32 "\n", trace->thread_count,
 		sites(trace), trace->module_count);
