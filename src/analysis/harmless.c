@@ -50,10 +50,12 @@ static bool collect(const struct history *h, struct part *part, uint32_t unit, u
 	return true;
 }
 
-/* Whoever holds a lock at both is not torn apart between them. */
-static bool one_section(const struct predict *p, uint32_t thread, uint32_t from, uint32_t to)
+/* Can the other one come to this access while the unit is where it is? */
+static bool can_come(struct predict *p, uint32_t one, uint32_t limit, uint32_t other, uint32_t to)
 {
-	return lockset_free_before(&p->locks, thread, to) <= from;
+	return lockset_compatible(&p->locks, lockset_context(&p->locks, one, limit),
+				  lockset_context(&p->locks, other, to)) &&
+	       order_needs(&p->order, other, to + 1, one) <= limit;
 }
 
 /* To the end of the critical section. */
@@ -106,7 +108,7 @@ static void find_held(const struct predict *p, struct scene *scene, uint32_t thr
  */
 enum scene_is { SCENE_MADE, SCENE_NONE, SCENE_UNKNOWN };
 
-static enum scene_is make_scene(const struct predict *p, const struct prediction *q, unsigned way,
+static enum scene_is make_scene(struct predict *p, const struct prediction *q, unsigned way,
 				struct scene *scene)
 {
 	const struct history *h = p->history;
@@ -122,7 +124,7 @@ static enum scene_is make_scene(const struct predict *p, const struct prediction
 		return SCENE_UNKNOWN;
 	if (way && !crossed)
 		return SCENE_NONE;
-	if (crossed && one_section(p, one, first, end))
+	if (crossed && !can_come(p, one, limit, other, to))
 		return SCENE_NONE;
 	scene->earlier.count = 0;
 	if (!collect(h, &scene->before, h->events[first].unit, lockset_free_before(&p->locks, one, first),
@@ -391,7 +393,8 @@ bool harmless_is(struct harmless *harmless, struct model *model, uint32_t predic
 			return false;
 		any |= made == SCENE_MADE;
 	}
-	return any;
+	/* Two that are in the middle, and neither can go on, are not there at all. */
+	return any || q->kind == PREDICT_CROSSED;
 }
 
 void harmless_release(struct harmless *harmless)
