@@ -50,12 +50,26 @@ static bool collect(const struct history *h, struct part *part, uint32_t unit, u
 	return true;
 }
 
-/* Can the other one come to this access while the unit is where it is? */
-static bool can_come(struct predict *p, uint32_t one, uint32_t limit, uint32_t other, uint32_t to)
+/* Can the other one come to this access before the unit does to its end? *limit is how far the unit has come,
+ * and may have to go on to give up locks. */
+static bool can_come(struct predict *p, uint32_t one, uint32_t *limit, uint32_t end, uint32_t other,
+		     uint32_t to)
 {
-	return lockset_compatible(&p->locks, lockset_context(&p->locks, one, limit),
-				  lockset_context(&p->locks, other, to)) &&
-	       order_needs(&p->order, other, to + 1, one) <= limit;
+	const struct lockset_position *positions = p->locks.positions;
+	uint32_t context = lockset_context(&p->locks, other, to),
+		 at = lockset_position(&p->locks, one, *limit);
+
+	while (!lockset_compatible(&p->locks, positions[at].context, context)) {
+		at = positions[at].next;
+		if (!at || positions[at].event >= end)
+			return false;
+		*limit = positions[at].event + 1;
+	}
+	uint32_t needs = order_needs(&p->order, other, to + 1, one);
+
+	if (needs > *limit)
+		*limit = needs;
+	return needs <= end;
 }
 
 /* To the end of the critical section. */
@@ -124,7 +138,7 @@ static enum scene_is make_scene(struct predict *p, const struct prediction *q, u
 		return SCENE_UNKNOWN;
 	if (way && !crossed)
 		return SCENE_NONE;
-	if (crossed && !can_come(p, one, limit, other, to))
+	if (crossed && !can_come(p, one, &limit, end, other, to))
 		return SCENE_NONE;
 	scene->earlier.count = 0;
 	if (!collect(h, &scene->before, h->events[first].unit, lockset_free_before(&p->locks, one, first),
