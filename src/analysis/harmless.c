@@ -50,10 +50,26 @@ static bool collect(const struct history *h, struct part *part, uint32_t unit, u
 	return true;
 }
 
-/* Whoever holds a lock at both is not torn apart between them. */
-static bool one_section(const struct predict *p, uint32_t thread, uint32_t from, uint32_t to)
+/* Can the other one come to this access before the unit does to its end? *limit is how far the unit has come,
+ * and may have to go on to give up locks. */
+static bool can_come(struct predict *p, uint32_t one, uint32_t *limit, uint32_t end, uint32_t other,
+		     uint32_t to)
 {
-	return lockset_free_before(&p->locks, thread, to) <= from;
+	const struct lockset_position *positions = p->locks.positions;
+	uint32_t context = lockset_context(&p->locks, other, to),
+		 at = lockset_position(&p->locks, one, *limit);
+
+	while (!lockset_compatible(&p->locks, positions[at].context, context)) {
+		at = positions[at].next;
+		if (!at || positions[at].event >= end)
+			return false;
+		*limit = positions[at].event + 1;
+	}
+	uint32_t needs = order_needs(&p->order, other, to + 1, one);
+
+	if (needs > *limit)
+		*limit = needs;
+	return needs <= end;
 }
 
 /* To the end of the critical section. */
@@ -106,7 +122,7 @@ static void find_held(const struct predict *p, struct scene *scene, uint32_t thr
  */
 enum scene_is { SCENE_MADE, SCENE_NONE, SCENE_UNKNOWN };
 
-static enum scene_is make_scene(const struct predict *p, const struct prediction *q, unsigned way,
+static enum scene_is make_scene(struct predict *p, const struct prediction *q, unsigned way,
 				struct scene *scene)
 {
 	const struct history *h = p->history;
@@ -122,7 +138,7 @@ static enum scene_is make_scene(const struct predict *p, const struct prediction
 		return SCENE_UNKNOWN;
 	if (way && !crossed)
 		return SCENE_NONE;
-	if (crossed && one_section(p, one, first, end))
+	if (crossed && !can_come(p, one, &limit, end, other, to))
 		return SCENE_NONE;
 	scene->earlier.count = 0;
 	if (!collect(h, &scene->before, h->events[first].unit, lockset_free_before(&p->locks, one, first),
@@ -391,7 +407,8 @@ bool harmless_is(struct harmless *harmless, struct model *model, uint32_t predic
 			return false;
 		any |= made == SCENE_MADE;
 	}
-	return any;
+	/* Two that are in the middle, and neither can go on, are not there at all. */
+	return any || q->kind == PREDICT_CROSSED;
 }
 
 void harmless_release(struct harmless *harmless)

@@ -31,7 +31,7 @@ struct harmless_access {
 };
 
 struct harmless {
-	const struct predict *predict;
+	struct predict *predict;
 	struct map wanted; /* named_key of an access to its event, plus one */
 	struct map index;  /* event to what is known of it, plus one */
 	struct harmless_access *accesses;

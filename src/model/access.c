@@ -313,6 +313,7 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 		return;
 	}
 	model->stats.accesses++;
+	model->by_name = place->base_kind == ATOMSAN_BASE_GLOBAL;
 
 	struct accessor who = {.address = address,
 			       .size = (uint32_t)size,

@@ -70,6 +70,7 @@ struct set_face {
 	uint32_t name; /* file, site of allocation, name of the user's */
 	uint16_t type;
 	uint8_t kind;   /* enum set_kind */
+	bool variable;  /* an object that is a variable, whose file is the name */
 	uint64_t guard; /* group of variables: its lock, 0: none */
 };
 
@@ -226,6 +227,7 @@ struct model {
 	uint64_t turn; /* goes on when a set merges or is freed: what was found before may have changed */
 	uint32_t everything; /* the set of --sets=one */
 	uint64_t serial;     /* given out to frames */
+	bool by_name;        /* the access under way names the variable that it is to */
 	bool quiet;          /* units that nobody meets are kept from the sink */
 	uint64_t tellings;   /* how often the sink was told what was noted, which moves cells */
 	struct noted *noted;

@@ -248,8 +248,12 @@ static uint32_t natural_set(struct model *model, uint64_t address, const struct 
 							1)
 					   : 0;
 
-		return find_or_new(model, structured ? SET_INSTANCE : SET_VARIABLE, base, type,
-				   place_file(model, variable.file));
+		uint32_t index = find_or_new(model, structured ? SET_INSTANCE : SET_VARIABLE, base, type,
+					     place_file(model, variable.file));
+
+		if (structured && model->sets[index].root == index)
+			model->sets[index].face.variable = true;
+		return index;
 	}
 	base = instance_of(address, place, 0, 0, 0);
 	return find_or_new(model, place->type_size ? SET_INSTANCE : SET_BLOCK, base,

@@ -398,7 +398,9 @@ static enum model_rule declared_on(struct model *model, uint32_t thread, struct 
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_DIRECT;
 		if (frame->receiver && receiver_root(model, frame, routine) == root)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_RECEIVER;
-		if ((set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE) &&
+		/* An object that is a variable is the file's, for those who use it by its name. */
+		if ((set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE ||
+		     (set->face.variable && model->by_name)) &&
 		    set->face.name == routine->file)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_FILE;
 		return MODEL_RULE_NONE;

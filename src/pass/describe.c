@@ -35,11 +35,54 @@ static void name_member(const struct cursor *c, bool member, struct note *note)
 		note->flags |= ATOMSAN_SITE_MEMBER;
 }
 
+/* "type.member" of the pointer that is loaded from there, or NULL: it is no member. `base` is what the way
+ * there begins with. */
+static const char *member_loaded(LLVMValueRef pointer, LLVMValueRef *base, struct note *through)
+{
+	struct cursor c;
+	bool member;
+	char text[2600];
+
+	*through = (struct note){"", "", "", 0, 0, 0, 0};
+	*base = follow(pointer, &c, &member, 0);
+	cursor_end(&c, 8, SHAPE_POINTER);
+	name_member(&c, member, through);
+	if (!(through->flags & ATOMSAN_SITE_MEMBER))
+		return NULL;
+	snprintf(text, sizeof text, "%s.%s", through->type, through->member);
+	return note_text(text);
+}
+
+/* What a local pointer was loaded from: c = table->first, and later c = c->next. Of several members it is one
+ * of another struct than that which it leads to. NULL: of none, or not of members alone. */
+static const char *local_loaded(LLVMValueRef local, const char *type)
+{
+	const char *found = NULL;
+
+	for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef store = LLVMGetUser(use), value, base;
+		struct note through;
+		const char *name;
+
+		if (!LLVMIsAStoreInst(store) || LLVMGetOperand(store, 1) != local)
+			continue;
+		value = LLVMGetOperand(store, 0);
+		if (LLVMIsAConstantPointerNull(value))
+			continue;
+		name = LLVMIsALoadInst(value) && !LLVMIsAAllocaInst(LLVMGetOperand(value, 0))
+			       ? member_loaded(LLVMGetOperand(value, 0), &base, &through)
+			       : NULL;
+		if (!name)
+			return NULL;
+		if (!found || strcmp(through.type, type) != 0)
+			found = name;
+	}
+	return found;
+}
+
 static void describe_base(LLVMValueRef base, struct note *note, unsigned receiver)
 {
 	struct local *local = follow_local(base);
-	struct cursor c;
-	bool member;
 	size_t length;
 
 	if (LLVMIsAGlobalVariable(base)) {
@@ -73,20 +116,17 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 			local->parameter - 1 == receiver ? ATOMSAN_BASE_RECEIVER : ATOMSAN_BASE_PARAM;
 		note->base = local->variable ? di_name(local->variable) : "";
 	} else if (local) {
-		note->base_kind = ATOMSAN_BASE_LOADED;
-		note->base = local->variable ? di_name(local->variable) : "";
+		const char *member = local_loaded(base, note->type);
+
+		note->base_kind = member ? ATOMSAN_BASE_MEMBER : ATOMSAN_BASE_LOADED;
+		note->base = member ? member : local->variable ? di_name(local->variable) : "";
 	} else {
-		struct note through = {"", "", "", 0, 0, 0, 0};
+		struct note through;
+		const char *member = member_loaded(base, &base, &through);
 
-		base = follow(base, &c, &member, 0);
-		cursor_end(&c, 8, SHAPE_POINTER);
-		name_member(&c, member, &through);
-		if (through.flags & ATOMSAN_SITE_MEMBER) {
-			char text[2600];
-
-			snprintf(text, sizeof text, "%s.%s", through.type, through.member);
+		if (member) {
 			note->base_kind = ATOMSAN_BASE_MEMBER;
-			note->base = note_text(text);
+			note->base = member;
 		} else {
 			describe_base(base, &through, receiver);
 			note->base_kind = ATOMSAN_BASE_LOADED;
