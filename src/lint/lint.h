@@ -95,6 +95,7 @@ struct region {
 	uint32_t function;
 	bool shared; /* a reader's lock */
 	bool after_wait;
+	bool is_left; /* its function returns with the lock: it goes on in the caller */
 };
 
 struct held {

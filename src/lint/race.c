@@ -192,8 +192,11 @@ static void judge_reads(struct race *race)
 
 		v.first_region = j->a.region ? j->a.region : flow_region(lint, j->a.via);
 		v.second_region = j->b.region ? j->b.region : flow_region(lint, j->b.via);
+		bool left = v.first_region == lint->regions.by_inst[v.first_via];
+
+		/* Both in one, also if a call left it to the function. */
 		if (!v.first_region || !v.second_region ||
-		    (v.first_region == v.second_region && !j->a.region && !j->b.region))
+		    (v.first_region == v.second_region && ((!j->a.region && !j->b.region) || left)))
 			continue;
 		if (!view_with(lint, v.first_region, x, y, false) ||
 		    !view_with(lint, v.second_region, y, x, false) ||
@@ -244,7 +247,8 @@ static uint32_t occurrences(const struct lint *lint, uint32_t f, struct occurren
 				const struct vec_u32 *below = &lint->views->scopes[edges[e].callee];
 
 				for (uint32_t n = 0; n < below->count && count < MOST_REGIONS; n++)
-					out[count++] = (struct occurrence){i, below->at[n]};
+					if (!lint->regions.regions.at[below->at[n]].is_left)
+						out[count++] = (struct occurrence){i, below->at[n]};
 			}
 		}
 	}

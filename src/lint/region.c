@@ -168,6 +168,54 @@ static void give_back(struct lint *lint, struct lock_state *s, uint32_t lock)
 	lockstate_give_up(s, lock);
 }
 
+/* Does the function itself take a lock by this name for it? */
+static bool takes(const struct lint *lint, uint32_t function, uint32_t value)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *f = &p->functions[function];
+
+	for (uint32_t b = f->block; b < f->block + f->block_count; b++)
+		for (uint32_t i = p->blocks[b].inst; i < p->blocks[b].inst + p->blocks[b].inst_count; i++) {
+			const struct known *known = pointsto_known(&lint->pt, &p->insts[i]);
+
+			if (known && known->kind >= KNOWN_LOCK && known->kind <= KNOWN_TRY_SHARED &&
+			    program_operand(p, &p->insts[i], (uint32_t)known->a) == value)
+				return true;
+		}
+	return false;
+}
+
+/*
+ * What is given back is one of several locks, or none, that the function took
+ * itself, and it remembers which in a way that we do not follow. It is no lock of
+ * its caller, then.
+ */
+static bool took_it(const struct lint *lint, uint32_t inst, uint32_t value)
+{
+	enum { MOST_NAMES = 32 };
+	const struct program *p = &lint->program;
+	struct vec_u32 names = {0};
+	bool all = true, any = false;
+
+	vec_push(&names, value);
+	for (uint32_t n = 0; n < names.count && all; n++) {
+		const struct program_inst *maker = &p->insts[program_maker(p, names.at[n])];
+		uint32_t count = maker->op == PROGRAM_PHI    ? maker->operand_count / 2
+				 : maker->op == PROGRAM_COPY ? maker->operand_count
+							     : 0;
+
+		for (uint32_t i = 0; i < count; i++)
+			vec_add(&names, program_operand(p, maker, i));
+		if (!count && p->values[names.at[n]].kind != VALUE_NUMBER) {
+			all = n && takes(lint, program_function_of(p, inst), names.at[n]);
+			any = true;
+		}
+		all = all && names.count < MOST_NAMES;
+	}
+	vec_free(&names);
+	return all && any;
+}
+
 static void step_known(struct lint *lint, struct lock_state *s, uint32_t inst, const struct known *known)
 {
 	const struct program_inst *i = &lint->program.insts[inst];
@@ -193,9 +241,16 @@ static void step_known(struct lint *lint, struct lock_state *s, uint32_t inst, c
 							      .if_nonzero = known->b == 1,
 							      .shared = known->kind == KNOWN_TRY_SHARED});
 		break;
-	case KNOWN_UNLOCK:
+	case KNOWN_UNLOCK: {
+		uint32_t before = s->given_up_count;
+		struct lock_state was = *s;
+
 		give_back(lint, s, lock);
+		if (s->given_up_count != before &&
+		    took_it(lint, inst, program_operand(&lint->program, i, (uint32_t)known->a)))
+			*s = was;
 		break;
+	}
 	case KNOWN_WAIT:
 	case KNOWN_WAIT_CXX:
 		begin_again(lint, s, lock, inst);
@@ -429,21 +484,27 @@ struct summary {
 	uint32_t left_count;
 };
 
-static void add_left(struct summary *s, uint32_t lock, bool shared)
+static void add_left(struct summary *s, struct held held)
 {
 	for (uint32_t i = 0; i < s->left_count; i++)
-		if (s->left[i].lock == lock)
+		if (s->left[i].lock == held.lock)
 			return;
 	if (s->left_count < STATE_LOCKS)
-		s->left[s->left_count++] = (struct held){.lock = lock, .shared = shared};
+		s->left[s->left_count++] = held;
 }
 
-static void note_return(struct summary *sum, const struct lock_state *s)
+static void note_return(const struct lint *lint, struct summary *sum, const struct lock_state *s)
 {
 	for (uint32_t i = 0; i < s->held_count; i++)
-		add_left(sum, s->held[i].lock, s->held[i].shared);
-	for (uint32_t i = 0; i < s->maybe_count; i++)
-		add_left(sum, s->maybes[i].lock, s->maybes[i].shared);
+		add_left(sum, s->held[i]);
+	for (uint32_t i = 0; i < s->maybe_count; i++) {
+		uint32_t region = lint->regions.by_inst[s->maybes[i].region];
+
+		add_left(sum, (struct held){.lock = s->maybes[i].lock,
+					    .shared = s->maybes[i].shared,
+					    .region_count = region != 0,
+					    .regions = {region}});
+	}
 	if (sum->returns)
 		lockstate_meet(&sum->ends, s);
 	else
@@ -487,6 +548,9 @@ static bool summarise(struct lint *lint, uint32_t f, struct summary *s)
 	bool news = breaks != r->breaks[f] || end != r->ends[f] || leaves.lock != r->leaves[f].lock ||
 		    leaves.when != r->leaves[f].when;
 
+	for (uint32_t i = 0; leaves.when && i < s->left_count; i++)
+		for (uint32_t n = 0; n < s->left[i].region_count && s->left[i].lock == leaves.lock; n++)
+			r->regions.at[s->left[i].regions[n]].is_left = true;
 	r->breaks[f] = breaks;
 	r->ends[f] = end;
 	r->leaves[f] = leaves;
@@ -550,7 +614,7 @@ static void at_return(struct work *w, const struct program_inst *end, const stru
 	const struct program *p = &w->lint->program;
 	uint32_t value = program_operand(p, end, 0);
 
-	note_return(sum, s);
+	note_return(w->lint, sum, s);
 	for (uint32_t i = 0; i < sum->left_count; i++)
 		sum->told[i] |= value ? told_by(p, s, sum->left[i].lock, value) : TELLS_NOTHING;
 }
