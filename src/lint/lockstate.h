@@ -29,4 +29,14 @@ void lockstate_meet(struct lock_state *into, const struct lock_state *from);
 /* The number of a state; equal states have one. */
 uint32_t lockstate_intern(struct lint *lint, const struct lock_state *s);
 
+/* ---- lockstep.c ---- */
+
+/* The region that begins at an instruction. */
+uint32_t lockstep_region(struct lint *lint, uint32_t inst, uint32_t lock, bool shared, bool after_wait);
+void lockstep(struct lint *lint, struct lock_state *s, uint32_t inst);
+/* Along an edge of the block that the instruction ends. */
+void lockstep_edge(struct lint *lint, struct lock_state *s, uint32_t end, uint32_t edge);
+/* Locks of the caller that a call gives up for a while, at most STATE_LOCKS; how many. */
+uint32_t lockstep_broken_by(const struct lint *lint, uint32_t inst, uint32_t *locks);
+
 #endif
