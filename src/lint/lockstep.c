@@ -251,17 +251,53 @@ static void step_known(struct lint *lint, struct lock_state *s, uint32_t inst, c
 	}
 }
 
+/* Does nothing at all: what stands where locks are turned off. */
+static bool is_empty(const struct program *p, uint32_t function)
+{
+	const struct program_function *f = &p->functions[function];
+
+	return f->block_count == 1 && p->blocks[f->block].inst_count == 1;
+}
+
+/* What holds of all functions that a call may lead to, but for those that do nothing: a pointer that leads to
+ * one that takes a lock, or to none, was put there to take it. */
+static struct leaves leaves_of(const struct lint *lint, const struct call_edge *edges, uint32_t count)
+{
+	struct leaves all = {0};
+	bool first = true;
+
+	for (uint32_t e = 0; e < count; e++) {
+		const struct leaves *one = &lint->regions.leaves[edges[e].callee];
+
+		if (count > 1 && is_empty(&lint->program, edges[e].callee))
+			continue;
+		if (!first && (one->lock != all.lock || one->when != all.when))
+			return (struct leaves){0};
+		all = *one;
+		first = false;
+	}
+	return all;
+}
+
+static bool all_end(const struct lint *lint, const struct call_edge *edges, uint32_t count, uint32_t lock)
+{
+	for (uint32_t e = 0; e < count; e++)
+		if (!(count > 1 && is_empty(&lint->program, edges[e].callee)) &&
+		    !lockstate_gave_up(&lint->regions.states.at[lint->regions.ends[edges[e].callee]], lock))
+			return false;
+	return count != 0;
+}
+
 /* A function that the program has: what it gives back, gives up for a while, and returns with. */
 static void step_call(struct lint *lint, struct lock_state *s, uint32_t inst)
 {
 	const struct program_inst *i = &lint->program.insts[inst];
-	uint32_t locks[STATE_LOCKS], count = lockstep_broken_by(lint, inst, locks);
-	const struct lock_state *ends =
-		&lint->regions.states.at[i->callee ? lint->regions.ends[i->callee] : 0];
-	struct leaves leaves = i->callee ? lint->regions.leaves[i->callee] : (struct leaves){0};
+	uint32_t locks[STATE_LOCKS], count = lockstep_broken_by(lint, inst, locks), edge_count;
+	const struct call_edge *edges = callgraph_at(&lint->calls, inst, &edge_count);
+	struct leaves leaves = leaves_of(lint, edges, edge_count);
 
 	for (uint32_t k = 0; k < count; k++) {
-		if (lockstate_gave_up(ends, locks[k]))
+		if (all_end(lint, edges, edge_count, locks[k]))
 			give_back(lint, s, locks[k]);
 		else
 			begin_again(lint, s, locks[k], inst);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lint/lockstate.h"
+#include "lint/pair.h"
 
 /* ---- where ways meet ---- */
 
@@ -112,6 +113,38 @@ static void add_told(const struct work *w, uint32_t block, const struct held *he
 	}
 }
 
+/*
+ * `if (lock) take(lock);`: along the edge there is no lock, and who has none needs
+ * none. What counts is the other way, which does nothing but that.
+ */
+static bool is_void(const struct work *w, uint32_t block, uint32_t edge)
+{
+	const struct program *p = &w->lint->program;
+	const struct cfg *c = w->cfg;
+	uint32_t from = w->from[edge], other = CFG_NONE;
+	const struct program_block *pb = &p->blocks[w->first + from];
+	const struct program_inst *end = &p->insts[pb->inst + pb->inst_count - 1];
+	const struct program_inst *condition = &p->insts[program_maker(p, program_operand(p, end, 0))];
+	uint32_t pointer = program_operand(p, condition, 0);
+
+	if (end->op != PROGRAM_BRANCH || condition->op != PROGRAM_COMPARE ||
+	    c->edge_first[from + 1] - c->edge_first[from] != 2 ||
+	    region_success_edge(p, program_operand(p, end, 0), pointer, true) !=
+		    (int)!(edge - c->edge_first[from]))
+		return false;
+	other = c->edges[c->edge_first[from] + !(edge - c->edge_first[from])];
+	if (c->pred_first[other + 1] - c->pred_first[other] != 1 ||
+	    c->edge_first[other + 1] - c->edge_first[other] != 1 || c->edges[c->edge_first[other]] != block)
+		return false;
+	pb = &p->blocks[w->first + other];
+	for (uint32_t i = pb->inst; i < pb->inst + pb->inst_count; i++)
+		for (uint32_t n = 0;
+		     p->insts[i].op == PROGRAM_CALL && n < program_argument_count(&p->insts[i]); n++)
+			if (pair_base(p, program_operand(p, &p->insts[i], n)) == pointer)
+				return true;
+	return false;
+}
+
 /* False if nobody came here so far. */
 static bool state_into(const struct work *w, uint32_t block, struct lock_state *in)
 {
@@ -119,7 +152,7 @@ static bool state_into(const struct work *w, uint32_t block, struct lock_state *
 
 	memset(in, 0, sizeof(*in));
 	for (uint32_t n = w->into_first[block]; n < w->into_first[block + 1]; n++) {
-		if (!w->known[w->into[n]])
+		if (!w->known[w->into[n]] || is_void(w, block, w->into[n]))
 			continue;
 		if (any)
 			lockstate_meet(in, &w->out[w->into[n]]);
@@ -145,6 +178,17 @@ static bool state_into(const struct work *w, uint32_t block, struct lock_state *
 	return any;
 }
 
+static bool may_leave(const struct lint *lint, uint32_t inst)
+{
+	uint32_t count;
+	const struct call_edge *edges = callgraph_at(&lint->calls, inst, &count);
+
+	for (uint32_t e = 0; e < count; e++)
+		if (lint->regions.leaves[edges[e].callee].when)
+			return true;
+	return false;
+}
+
 static bool has_locks(struct lint *lint, uint32_t f)
 {
 	const struct program *p = &lint->program;
@@ -155,11 +199,10 @@ static bool has_locks(struct lint *lint, uint32_t f)
 
 		for (uint32_t i = block->inst; i < block->inst + block->inst_count; i++) {
 			const struct known *known = pointsto_known(&lint->pt, &p->insts[i]);
-			uint32_t locks[STATE_LOCKS], callee = p->insts[i].callee;
+			uint32_t locks[STATE_LOCKS];
 
 			if ((known && known->kind >= KNOWN_LOCK && known->kind <= KNOWN_WAIT_CXX) ||
-			    lockstep_broken_by(lint, i, locks) ||
-			    (callee && lint->regions.leaves[callee].when))
+			    lockstep_broken_by(lint, i, locks) || may_leave(lint, i))
 				return true;
 		}
 	}
