@@ -102,6 +102,10 @@ static void find_symbols(struct flow_work *w)
 					/* What its function held is over now, what we hold is not. */
 					if (!source.region)
 						source.region = flow_region(w->lint, source.via);
+					/* Unless it goes on: then it is the one that begins for us here. */
+					if (w->lint->regions.regions.at[source.region].is_left &&
+					    w->lint->regions.by_inst[i])
+						source.region = w->lint->regions.by_inst[i];
 					source.via = i;
 					add_source(w, source);
 				}

@@ -244,6 +244,20 @@ static bool breaks_callers(const struct flow_work *w, uint32_t from, uint32_t to
 	return false;
 }
 
+/* The value was read in a region that a call left to us; is the use surely in that one? */
+static bool stays_in_left(const struct lint *lint, const struct flow_source *source,
+			  const struct flow_use *use)
+{
+	const struct lock_state *s = region_state(lint, use->via);
+
+	if (!source->region || source->region != lint->regions.by_inst[source->via])
+		return false;
+	for (uint32_t i = 0; i < s->held_count; i++)
+		if (s->held[i].region_count == 1 && s->held[i].regions[0] == source->region)
+			return true;
+	return false;
+}
+
 static void add_edge(struct flow_work *w, uint32_t symbol, struct flow_use use, int plane)
 {
 	const struct flow_source *source = &w->sources.at[symbol - w->params];
@@ -252,7 +266,7 @@ static void add_edge(struct flow_work *w, uint32_t symbol, struct flow_use use, 
 	/* One call is no split of itself, unless its result comes back to it. */
 	edge.again = reaches_back(w, source->via, use.via);
 	edge.carried = plane == CARRIED;
-	if (source->via == use.via && !edge.again)
+	if ((source->via == use.via && !edge.again) || stays_in_left(w->lint, source, &use))
 		return;
 	edge.around = edge.again && flow_same_regions(w->lint, source->via, use.via) &&
 		      leaves_region(w, source->via, use.via);

@@ -77,11 +77,13 @@ struct threads {
 
 /* ---- region.c ---- */
 
-enum { STATE_LOCKS = 8, STATE_REGIONS = 4 };
+enum { STATE_LOCKS = 8, STATE_REGIONS = 4, STATE_MAYBES = 4 };
 
 struct lock {
 	struct shape_cell cell;
 	const char *name; /* "account.lock" */
+	uint32_t next;    /* lock at the same place by another name */
+	bool given_back;  /* by some function that did not take it */
 	bool is_private;  /* no two threads can take the same one */
 	bool is_one;      /* there is only one of it, so two threads that hold it exclude each other */
 };
@@ -93,6 +95,7 @@ struct region {
 	uint32_t function;
 	bool shared; /* a reader's lock */
 	bool after_wait;
+	bool is_left; /* its function returns with the lock: it goes on in the caller */
 };
 
 struct held {
@@ -101,12 +104,31 @@ struct held {
 	uint32_t regions[STATE_REGIONS]; /* it is one of these; in order */
 };
 
+/* A lock that is held if a value is not 0, or if it is 0: the result of a try, or what stands for it. */
+struct maybe {
+	uint32_t lock, value, region;
+	uint8_t if_nonzero, shared;
+	uint16_t pad;
+};
+
 /* What a function holds at an instruction, apart from what it was called with. */
 struct lock_state {
 	struct held held[STATE_LOCKS];
 	uint32_t held_count;
 	uint32_t given_up[STATE_LOCKS]; /* locks of its callers that it gave back */
+	uint8_t surely[STATE_LOCKS];    /* on all ways */
 	uint32_t given_up_count;
+	struct maybe maybes[STATE_MAYBES];
+	uint32_t maybe_count;
+};
+
+/* A lock that a function returns with, always or if its result is (not) 0. */
+enum leaves_when { LEAVES_NEVER, LEAVES_ALWAYS, LEAVES_IF_ZERO, LEAVES_IF_NONZERO };
+
+struct leaves {
+	uint32_t lock;
+	enum leaves_when when;
+	bool shared;
 };
 
 struct regions {
@@ -116,7 +138,12 @@ struct regions {
 	struct map known;              /* states by what they hold */
 	uint32_t *state;               /* by instruction */
 	uint32_t *by_inst;             /* region that begins there, or 0 */
+	struct map lock_of;            /* by instruction: the lock of a call + 1 */
+	struct map lock_at;            /* by place: the last lock there; `next` has the others */
 	uint32_t *breaks; /* by function: a state whose given_up are locks it may give back meanwhile */
+	uint32_t *ends; /* by function: a state whose given_up are locks that are surely given back at its end
+			 */
+	struct leaves *leaves; /* by function */
 };
 
 /* ---- access.c ---- */

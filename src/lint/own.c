@@ -21,6 +21,7 @@ struct own {
 		*taken; /* by instruction that loads the first of a list: the store that takes it out, or 0 */
 	bool *returns;  /* by function: what it returns is its caller's own */
 	uint64_t *out;  /* by function: parameters whose objects it lets out, or gives back */
+	uint64_t *given; /* by function: parameters whose objects are always its caller's own, and so its */
 	uint32_t function;
 	struct map known; /* base value of the function -> place in bases + 1 */
 	VEC(struct known_base) bases;
@@ -110,12 +111,38 @@ static bool surely_before(const struct lint *lint, uint32_t first, uint32_t seco
 	return cfg_dominates(&lint->cfgs[program_function_of(&lint->program, first)], x, y);
 }
 
+/* Is there a first at all, is asked before the store; if not, there is nothing to be taken, nor to be had. */
+static bool is_asked_for(const struct lint *lint, uint32_t value, uint32_t store, uint32_t inst)
+{
+	const struct program *p = &lint->program;
+	uint32_t f = program_function_of(p, store), block = lint_block(lint, store);
+	const struct cfg *c = &lint->cfgs[f];
+	uint32_t first = c->control_first[block], by;
+
+	if (c->control_first[block + 1] != first + 1)
+		return false;
+	by = p->functions[f].block + c->controls[first].block;
+	uint32_t end = p->blocks[by].inst + p->blocks[by].inst_count - 1;
+
+	return p->insts[end].op == PROGRAM_BRANCH && surely_before(lint, end, inst) &&
+	       c->number[lint_block(lint, inst)] > c->number[block] &&
+	       region_success_edge(p, program_operand(p, &p->insts[end], 0), value, true) ==
+		       (int)c->controls[first].edge;
+}
+
 /* The first of a list is one's own when it is taken out, not when it is looked at. */
 static bool is_taken_before(const struct own *own, uint32_t value, uint32_t inst)
 {
 	uint32_t store = own->taken[program_maker(&own->lint->program, value)];
 
-	return !store || surely_before(own->lint, store, inst);
+	return !store || surely_before(own->lint, store, inst) || is_asked_for(own->lint, value, store, inst);
+}
+
+static bool is_given(const struct own *own, uint32_t value)
+{
+	const struct program_value *v = &own->lint->program.values[value];
+
+	return v->kind == VALUE_PARAMETER && v->index < 64 && own->given[v->function] >> v->index & 1;
 }
 
 /* All that the value may be, back to where it comes from; false if that is not always a source. */
@@ -133,9 +160,9 @@ static bool find_origins(const struct own *own, uint32_t base, struct vec_u32 *n
 			return false;
 		if (p->values[value].kind == VALUE_NUMBER)
 			continue;
-		if (!maker)
+		if (!maker && !is_given(own, value))
 			return false;
-		if (is_source(own, maker)) {
+		if (!maker || is_source(own, maker)) {
 			any = true;
 			continue;
 		}
@@ -321,40 +348,6 @@ static uint64_t parameters_out(struct own *own, uint32_t function)
 	return found;
 }
 
-struct own *own_new(struct lint *lint)
-{
-	const struct program *p = &lint->program;
-	struct own *own = mem_zalloc(1, sizeof(*own));
-
-	own->lint = lint;
-	own->taken = mem_zalloc(p->insts_count, sizeof(*own->taken));
-	own->returns = mem_zalloc(p->functions_count, sizeof(*own->returns));
-	own->out = mem_alloc((p->functions_count + 1) * sizeof(*own->out));
-	/* Code that we do not see lets out what it gets; so does who calls itself, until it is known better.
-	 */
-	memset(own->out, 0xff, (p->functions_count + 1) * sizeof(*own->out));
-	find_taken(own);
-	for (uint32_t i = 0; i < lint->calls.order_count; i++) {
-		uint32_t f = lint->calls.order[i];
-
-		own->out[f] = parameters_out(own, f);
-		own->returns[f] = returns_own(own, f);
-	}
-	return own;
-}
-
-void own_free(struct own *own)
-{
-	for (uint32_t i = 0; i < own->bases.count; i++)
-		vec_free(&own->bases.at[i].out);
-	vec_free(&own->bases);
-	map_release(&own->known);
-	free(own->taken);
-	free(own->returns);
-	free(own->out);
-	free(own);
-}
-
 static bool before(const struct lint *lint, uint32_t a, uint32_t b)
 {
 	const struct program *p = &lint->program;
@@ -377,11 +370,82 @@ bool own_at(struct own *own, uint32_t inst, uint32_t pointer)
 	if (p->functions[f].flags & FUNCTION_CONSTRUCTOR && p->functions[f].parameter_count &&
 	    base == p->functions[f].parameter)
 		return true;
-	if (!program_maker(p, base) || !is_taken_before(own, base, inst))
+	if ((!program_maker(p, base) && !is_given(own, base)) || !is_taken_before(own, base, inst))
 		return false;
 	known = base_of(own, f, base);
 	for (uint32_t i = 0; known->is_own && i < known->out.count; i++)
 		if (before(own->lint, known->out.at[i], inst))
 			return false;
 	return known->is_own;
+}
+
+/* Callers first. What is handed on as long as it is one's own is the callee's own for the time of the call.
+ */
+static void find_given(struct own *own)
+{
+	const struct lint *lint = own->lint;
+	const struct program *p = &lint->program;
+	const struct callgraph *calls = &lint->calls;
+
+	for (uint32_t f = 1; f < p->functions_count; f++)
+		if (p->functions[f].flags & FUNCTION_DEFINED && !calls->recursive[f] &&
+		    !(p->functions[f].flags & FUNCTION_ADDRESS_TAKEN) &&
+		    !(lint->threads.is_library && p->functions[f].flags & FUNCTION_EXTERNAL) &&
+		    calls->callers_first[f] < calls->callers_first[f + 1])
+			own->given[f] = UINT64_MAX;
+	for (uint32_t n = calls->order_count; n-- > 0;) {
+		uint32_t f = calls->order[n];
+
+		for (uint32_t e = calls->first[f]; e < calls->first[f + 1]; e++) {
+			const struct program_inst *call = &p->insts[calls->edges[e].inst];
+			uint32_t callee = calls->edges[e].callee;
+
+			if (call->callee != callee) {
+				own->given[callee] = 0;
+				continue;
+			}
+			for (uint32_t i = 0; own->given[callee] && i < program_argument_count(call) && i < 64;
+			     i++)
+				if (own->given[callee] >> i & 1 &&
+				    !own_at(own, calls->edges[e].inst, program_operand(p, call, i)))
+					own->given[callee] &= ~(1ull << i);
+		}
+	}
+}
+
+struct own *own_new(struct lint *lint)
+{
+	const struct program *p = &lint->program;
+	struct own *own = mem_zalloc(1, sizeof(*own));
+
+	own->lint = lint;
+	own->taken = mem_zalloc(p->insts_count, sizeof(*own->taken));
+	own->returns = mem_zalloc(p->functions_count, sizeof(*own->returns));
+	own->out = mem_alloc((p->functions_count + 1) * sizeof(*own->out));
+	/* Code that we do not see lets out what it gets; so does who calls itself, until it is known better.
+	 */
+	memset(own->out, 0xff, (p->functions_count + 1) * sizeof(*own->out));
+	own->given = mem_zalloc(p->functions_count + 1, sizeof(*own->given));
+	find_taken(own);
+	for (uint32_t i = 0; i < lint->calls.order_count; i++) {
+		uint32_t f = lint->calls.order[i];
+
+		own->out[f] = parameters_out(own, f);
+		own->returns[f] = returns_own(own, f);
+	}
+	find_given(own);
+	return own;
+}
+
+void own_free(struct own *own)
+{
+	for (uint32_t i = 0; i < own->bases.count; i++)
+		vec_free(&own->bases.at[i].out);
+	vec_free(&own->bases);
+	map_release(&own->known);
+	free(own->taken);
+	free(own->returns);
+	free(own->out);
+	free(own->given);
+	free(own);
 }

@@ -192,8 +192,11 @@ static void judge_reads(struct race *race)
 
 		v.first_region = j->a.region ? j->a.region : flow_region(lint, j->a.via);
 		v.second_region = j->b.region ? j->b.region : flow_region(lint, j->b.via);
+		bool left = v.first_region == lint->regions.by_inst[v.first_via];
+
+		/* Both in one, also if a call left it to the function. */
 		if (!v.first_region || !v.second_region ||
-		    (v.first_region == v.second_region && !j->a.region && !j->b.region))
+		    (v.first_region == v.second_region && ((!j->a.region && !j->b.region) || left)))
 			continue;
 		if (!view_with(lint, v.first_region, x, y, false) ||
 		    !view_with(lint, v.second_region, y, x, false) ||
@@ -244,7 +247,8 @@ static uint32_t occurrences(const struct lint *lint, uint32_t f, struct occurren
 				const struct vec_u32 *below = &lint->views->scopes[edges[e].callee];
 
 				for (uint32_t n = 0; n < below->count && count < MOST_REGIONS; n++)
-					out[count++] = (struct occurrence){i, below->at[n]};
+					if (!lint->regions.regions.at[below->at[n]].is_left)
+						out[count++] = (struct occurrence){i, below->at[n]};
 			}
 		}
 	}
@@ -257,6 +261,52 @@ static bool overlap(const struct view *a, const struct view *b)
 		if (a->items.at[i] & 1 && view_has_item(b, a->items.at[i]))
 			return true;
 	return false;
+}
+
+/* Is the value one more or less than what was read, or a constant? 2: less. */
+static int counts(const struct program *p, uint32_t value)
+{
+	const struct program_inst *maker = &p->insts[program_maker(p, value)];
+
+	for (int depth = 0; depth < 4 && maker->op == PROGRAM_COPY && maker->operand_count == 1; depth++) {
+		value = program_operand(p, maker, 0);
+		maker = &p->insts[program_maker(p, value)];
+	}
+	if (p->values[value].kind == VALUE_NUMBER)
+		return 1;
+	if (maker->op != PROGRAM_COMPUTE || (maker->sub != SUB_ADD && maker->sub != SUB_SUB) ||
+	    p->values[program_operand(p, maker, 1)].kind != VALUE_NUMBER)
+		return 0;
+	/* Numbers of small types are written without a sign. */
+	int64_t by = p->values[program_operand(p, maker, 1)].number;
+	bool less = by == -1 || by == UINT8_MAX || by == UINT16_MAX || by == UINT32_MAX;
+
+	if (!less && by != 1)
+		return 0;
+	return less != (maker->sub == SUB_SUB) ? 2 : 1;
+}
+
+/*
+ * A count of those who use an object: it goes up and down by one, or is set to
+ * begin with. It says nothing of what is in the object, so that it changes in a
+ * region of its own takes nothing apart.
+ */
+static bool counts_users(const struct lint *lint, uint32_t variable)
+{
+	const struct program *p = &lint->program;
+	const struct variable *v = &lint->accesses.variables.at[variable];
+	bool up = false, down = false;
+
+	for (uint32_t i = 0; i < v->writes.count; i++) {
+		const struct program_inst *inst = &p->insts[lint->accesses.at.at[v->writes.at[i]].inst];
+		int kind = inst->op == PROGRAM_STORE ? counts(p, program_operand(p, inst, 0)) : 0;
+
+		if (!kind)
+			return false;
+		down |= kind == 2;
+		up |= kind == 1 && p->values[program_operand(p, inst, 0)].kind != VALUE_NUMBER;
+	}
+	return up && down;
 }
 
 static double weigh_writes(const struct lint *lint, const struct verdict *v, uint32_t x, uint32_t y,
@@ -275,6 +325,8 @@ static double weigh_writes(const struct lint *lint, const struct verdict *v, uin
 	if (!pair_same_lock(lint, v->first_region, v->second_region))
 		c -= 0.25;
 	if (lint->regions.regions.at[v->second_region].after_wait)
+		c -= 0.3;
+	if (counts_users(lint, x) || counts_users(lint, y))
 		c -= 0.3;
 	/* What a thread does one after the other all its life is no whole. */
 	if (pair_is_root(lint, v->function))
@@ -357,6 +409,17 @@ static const struct candidates *candidates_of(struct lint *lint, struct pairs *p
 	return &pairs->at.at[pairs->at.count - 1];
 }
 
+/* Does the region go on to the instruction, whatever the way? */
+static bool goes_on_to(const struct lint *lint, uint32_t region, uint32_t inst)
+{
+	const struct lock_state *s = region_state(lint, inst);
+
+	for (uint32_t i = 0; i < s->held_count; i++)
+		if (s->held[i].region_count == 1 && s->held[i].regions[0] == region)
+			return true;
+	return false;
+}
+
 /* The surest pair of variables for which there is another thread that reads both. */
 static void judge_pair(struct race *race, struct pairs *pairs, struct verdict v)
 {
@@ -401,6 +464,7 @@ static void judge_writes(struct race *race)
 
 				/* Forward only; what comes round is the next piece of work. */
 				if (all[i].inst == all[k].inst || all[i].region == all[k].region ||
+				    goes_on_to(lint, all[i].region, all[k].inst) ||
 				    lint->cfgs[f].number[lint_block(lint, all[k].inst)] <
 					    lint->cfgs[f].number[lint_block(lint, all[i].inst)] ||
 				    !candidates_of(lint, &pairs, all[i].region, all[k].region)->count ||

@@ -4,417 +4,195 @@
  * is what is held on every way to it; which region that is may depend on the
  * way (a lock taken before a loop, or again by a wait inside it). A wait ends
  * the region of its lock and begins another, also under `if`. A lock that was
- * only tried is held where the result said so.
+ * only tried is held where the result said so, also when that was put in other
+ * words: where ways meet and only some hold it, a value that is 0 on those and not
+ * on the others tells.
  *
- * Wrappers were inlined by atomsan-lower, so what is left is balanced, but for
- * functions that give up a lock of their caller for a while: there the caller's
- * region ends and another begins.
+ * Small wrappers were inlined by atomsan-lower. Larger functions have a summary:
+ * which locks of their caller they give up for a while, so that the caller's region
+ * ends and another begins; which they give back for good; and which they return
+ * with, always or if their result says so.
  */
 #include <string.h>
 
-#include "lint/lint.h"
+#include "lint/lockstate.h"
+#include "lint/pair.h"
 
-/* ---- locks ---- */
+/* ---- where ways meet ---- */
 
-/* The lock that OpenMP's compiler makes for a critical section. */
-static const char critical[] = ".gomp_critical_user_";
+/* What a value is, as far as it is plain to see. */
+enum truth { TRUTH_UNKNOWN, TRUTH_ZERO, TRUTH_NONZERO };
 
-static bool starts(const char *text, const char *with)
+static enum truth truth_of(const struct program *p, uint32_t value)
 {
-	return !strncmp(text, with, strlen(with));
-}
+	const struct program_inst *maker = &p->insts[program_maker(p, value)];
 
-static const char *critical_name(struct lint *lint, const char *name)
-{
-	size_t length = strcspn(name + strlen(critical), ".");
-
-	return length ? lint_text(lint, mem_textf("critical(%.*s)", (int)length, name + strlen(critical)))
-		      : "critical";
-}
-
-static const char *lock_name(struct lint *lint, uint32_t note, struct shape_cell cell)
-{
-	const struct program *p = &lint->program;
-	const struct program_note *n = &p->notes[note];
-	const char *type = program_text(p, n->type), *member = program_text(p, n->member);
-	uint32_t cookie;
-
-	/* What begins so is the C library's own: the lock is the whole, and not in a struct. */
-	if (*type && *member && strncmp(member, "__", 2) != 0)
-		return lint_text(lint, mem_textf("%s.%s", type, member));
-	for (uint32_t o = shape_first(lint->pt.shape, cell.node, &cookie); o;
-	     o = shape_next(lint->pt.shape, &cookie))
-		if (lint->pt.objects.at[o].kind == OBJECT_GLOBAL) {
-			const char *name = program_text(p, p->globals[lint->pt.objects.at[o].index].name);
-
-			return starts(name, critical) ? critical_name(lint, name) : name;
-		}
-	if (starts(program_text(p, n->base), critical))
-		return critical_name(lint, program_text(p, n->base));
-	if (*program_text(p, n->base))
-		return program_text(p, n->base);
-	return *type ? lint_text(lint, mem_textf("lock of %s", type)) : "a lock";
-}
-
-static uint32_t lock_at(struct lint *lint, struct shape_cell cell, uint32_t note)
-{
-	struct regions *r = &lint->regions;
-	bool flat;
-	const char *name;
-
-	cell = shape_find(lint->pt.shape, cell);
-	if (!cell.node)
-		return 0;
-	flat = shape_is_flat(lint->pt.shape, cell.node);
-	name = lock_name(lint, note, cell);
-	for (uint32_t i = 1; i < r->locks.count; i++)
-		if (r->locks.at[i].cell.node == cell.node && r->locks.at[i].cell.at == cell.at &&
-		    (!flat || !strcmp(r->locks.at[i].name, name)))
-			return i;
-	vec_push(&r->locks, (struct lock){.cell = cell, .name = name});
-	return r->locks.count - 1;
-}
-
-static uint32_t lock_of(struct lint *lint, uint32_t inst, const struct known *known)
-{
-	const struct program_inst *i = &lint->program.insts[inst];
-	struct shape_cell cell;
-
-	if (known->a >= (int)i->operand_count)
-		return 0;
-	cell = pointsto_cell(&lint->pt, program_operand(&lint->program, i, (uint32_t)known->a));
-	if (known->kind == KNOWN_WAIT_CXX)
-		cell = shape_peek(lint->pt.shape, cell);
-	return lock_at(lint, cell, i->read);
-}
-
-static uint32_t region_at(struct lint *lint, uint32_t inst, uint32_t lock, bool shared, bool after_wait)
-{
-	struct regions *r = &lint->regions;
-
-	if (!r->by_inst[inst]) {
-		vec_push(&r->regions, (struct region){.inst = inst,
-						      .lock = lock,
-						      .function = program_function_of(&lint->program, inst),
-						      .shared = shared,
-						      .after_wait = after_wait});
-		r->by_inst[inst] = r->regions.count - 1;
-	}
-	return r->by_inst[inst];
-}
-
-/* ---- states ---- */
-
-static struct held *find_held(struct lock_state *s, uint32_t lock)
-{
-	for (uint32_t i = 0; i < s->held_count; i++)
-		if (s->held[i].lock == lock)
-			return &s->held[i];
-	return NULL;
-}
-
-static void drop_held(struct lock_state *s, struct held *h)
-{
-	struct held *end = &s->held[--s->held_count];
-
-	memmove(h, h + 1, (size_t)(end - h) * sizeof(*h));
-	memset(end, 0, sizeof(*end));
-}
-
-static void hold(struct lock_state *s, uint32_t lock, bool shared, uint32_t region)
-{
-	struct held *h = find_held(s, lock);
-
-	if (h) {
-		h->depth += h->depth < UINT8_MAX;
-		return;
-	}
-	if (s->held_count == STATE_LOCKS)
-		return;
-	/* In the order of their numbers, so that equal states look the same. */
-	uint32_t at = 0;
-
-	while (at < s->held_count && s->held[at].lock < lock)
-		at++;
-	memmove(&s->held[at + 1], &s->held[at], (s->held_count - at) * sizeof(*s->held));
-	memset(&s->held[at], 0, sizeof(*s->held));
-	s->held[at].lock = lock;
-	s->held[at].shared = shared;
-	s->held[at].depth = 1;
-	s->held[at].region_count = 1;
-	s->held[at].regions[0] = region;
-	s->held_count++;
-}
-
-static void give_up(struct lock_state *s, uint32_t lock)
-{
-	for (uint32_t i = 0; i < s->given_up_count; i++)
-		if (s->given_up[i] == lock)
-			return;
-	if (s->given_up_count == STATE_LOCKS)
-		return;
-	uint32_t at = s->given_up_count++;
-
-	for (; at && s->given_up[at - 1] > lock; at--)
-		s->given_up[at] = s->given_up[at - 1];
-	s->given_up[at] = lock;
-}
-
-/* The region of a lock ends here, and another begins. */
-static void begin_again(struct lint *lint, struct lock_state *s, uint32_t lock, uint32_t inst)
-{
-	struct held *h = find_held(s, lock);
-	uint32_t region = region_at(lint, inst, lock, h && h->shared, true);
-
-	if (h) {
-		memset(h->regions, 0, sizeof(h->regions));
-		h->region_count = 1;
-		h->regions[0] = region;
-	} else {
-		give_up(s, lock);
-		hold(s, lock, false, region);
-	}
-}
-
-static uint32_t intern(struct lint *lint, const struct lock_state *s)
-{
-	struct regions *r = &lint->regions;
-
-	if (!s->held_count && !s->given_up_count)
-		return 0;
-	const unsigned char *bytes = (const unsigned char *)s;
-	uint64_t key = 0xcbf29ce484222325ull;
-	uint32_t found;
-
-	for (size_t i = 0; i < sizeof(*s); i++)
-		key = (key ^ bytes[i]) * 0x100000001b3ull;
-	for (; (found = map_get(&r->known, key)); key++)
-		if (!memcmp(&r->states.at[found], s, sizeof(*s)))
-			return found;
-	vec_push(&r->states, *s);
-	map_set(&r->known, key, r->states.count - 1);
-	return r->states.count - 1;
-}
-
-static bool add_region(struct held *h, uint32_t region)
-{
-	uint32_t at = 0;
-
-	while (at < h->region_count && h->regions[at] < region)
-		at++;
-	if (at < h->region_count && h->regions[at] == region)
-		return false;
-	if (h->region_count == STATE_REGIONS)
-		return false;
-	memmove(&h->regions[at + 1], &h->regions[at], (h->region_count - at) * sizeof(*h->regions));
-	h->regions[at] = region;
-	h->region_count++;
-	return true;
-}
-
-/* What holds on both ways. */
-static void meet(struct lock_state *into, const struct lock_state *from)
-{
-	for (uint32_t i = into->held_count; i-- > 0;) {
-		struct held *h = &into->held[i];
-		const struct held *other = NULL;
-
-		for (uint32_t n = 0; n < from->held_count; n++)
-			if (from->held[n].lock == h->lock)
-				other = &from->held[n];
-		if (!other) {
-			drop_held(into, h);
-			continue;
-		}
-		for (uint32_t n = 0; n < other->region_count; n++)
-			add_region(h, other->regions[n]);
-		h->shared |= other->shared;
-		if (other->depth < h->depth)
-			h->depth = other->depth;
-	}
-	for (uint32_t i = 0; i < from->given_up_count; i++)
-		give_up(into, from->given_up[i]);
-}
-
-/* ---- trylock: what a condition comes to if the call returned this ---- */
-
-static bool evaluate(const struct program *p, uint32_t value, uint32_t unknown, int64_t is, int depth,
-		     int64_t *result)
-{
-	const struct program_inst *inst;
-	int64_t a, b;
-
-	if (value == unknown) {
-		*result = is;
-		return true;
-	}
-	if (p->values[value].kind == VALUE_NUMBER) {
-		*result = p->values[value].number;
-		return true;
-	}
-	if (depth > 8 || p->values[value].kind != VALUE_RESULT)
-		return false;
-	inst = &p->insts[p->values[value].index];
-	if (inst->op == PROGRAM_COPY && inst->operand_count == 1)
-		return evaluate(p, program_operand(p, inst, 0), unknown, is, depth + 1, result);
-	if ((inst->op != PROGRAM_COMPARE && inst->op != PROGRAM_COMPUTE) || inst->operand_count != 2 ||
-	    !evaluate(p, program_operand(p, inst, 0), unknown, is, depth + 1, &a) ||
-	    !evaluate(p, program_operand(p, inst, 1), unknown, is, depth + 1, &b))
-		return false;
-	switch ((enum program_sub)inst->sub) {
-	case SUB_EQUAL:
-		*result = a == b;
-		return true;
-	case SUB_UNEQUAL:
-		*result = a != b;
-		return true;
-	case SUB_XOR:
-		*result = a ^ b;
-		return true;
-	case SUB_AND:
-		*result = a & b;
-		return true;
-	case SUB_OR:
-		*result = a | b;
-		return true;
+	switch ((enum program_value_kind)p->values[value].kind) {
+	case VALUE_NUMBER:
+		return p->values[value].number ? TRUTH_NONZERO : TRUTH_ZERO;
+	case VALUE_GLOBAL:
+	case VALUE_FUNCTION:
+	case VALUE_PLACE:
+		return TRUTH_NONZERO;
+	case VALUE_RESULT:
+		return maker->op == PROGRAM_OFFSET || maker->op == PROGRAM_ALLOCA ? TRUTH_NONZERO
+										  : TRUTH_UNKNOWN;
 	default:
-		return false;
+		return TRUTH_UNKNOWN;
 	}
 }
 
-/* Edge of a branch that is taken if the call got its lock, or -1. Bit 0 of a true value is set. */
-int region_success_edge(const struct program *p, uint32_t condition, uint32_t call_value, bool returns_true)
-{
-	int64_t got, busy;
+/* Whether a lock is held on a way, told by a value that has this truth there: bit 0, held if zero; 1, free if
+ * zero; 2, held if nonzero; 3, free if nonzero; 4, nothing is told. */
+enum { HELD_IF_ZERO = 1, FREE_IF_ZERO = 2, HELD_IF_NONZERO = 4, FREE_IF_NONZERO = 8, TELLS_NOTHING = 16 };
 
-	if (!evaluate(p, condition, call_value, returns_true, 0, &got) ||
-	    !evaluate(p, condition, call_value, returns_true ? 0 : 16, 0, &busy) || (got & 1) == (busy & 1))
-		return -1;
-	return got & 1 ? 0 : 1;
+static unsigned told_by(const struct program *p, const struct lock_state *s, uint32_t lock, uint32_t value)
+{
+	enum truth truth = truth_of(p, value);
+	bool held = false;
+
+	for (uint32_t i = 0; i < s->maybe_count; i++)
+		if (s->maybes[i].lock == lock && s->maybes[i].value == value)
+			return s->maybes[i].if_nonzero ? HELD_IF_NONZERO | FREE_IF_ZERO
+						       : HELD_IF_ZERO | FREE_IF_NONZERO;
+	for (uint32_t i = 0; i < s->held_count; i++)
+		held |= s->held[i].lock == lock;
+	switch (truth) {
+	case TRUTH_ZERO:
+		return held ? HELD_IF_ZERO : FREE_IF_ZERO;
+	case TRUTH_NONZERO:
+		return held ? HELD_IF_NONZERO : FREE_IF_NONZERO;
+	default:
+		return TELLS_NOTHING;
+	}
 }
 
-/* ---- one function ---- */
+/* One function at work. */
+struct work {
+	struct lint *lint;
+	const struct cfg *cfg;
+	uint32_t first;              /* block */
+	struct lock_state *out;      /* by edge: what holds along it */
+	bool *known;                 /* by edge: somebody came along it */
+	uint32_t *into_first, *into; /* by block: edges that lead to it */
+	uint32_t *from;              /* by edge: the block that it begins at */
+};
 
-/* Where a pointer may lead to more functions than this, most of them are not called there. */
-enum { FEW_TARGETS = 4 };
-
-static bool breaks(const struct lint *lint, uint32_t function, uint32_t lock)
+static uint32_t phi_value(const struct work *w, const struct program_inst *phi, uint32_t edge)
 {
-	const struct lock_state *s = &lint->regions.states.at[lint->regions.breaks[function]];
+	const struct program *p = &w->lint->program;
+	uint32_t count = phi->operand_count / 2;
 
-	for (uint32_t i = 0; i < s->given_up_count; i++)
-		if (s->given_up[i] == lock)
+	for (uint32_t i = 0; i < count; i++)
+		if (program_operand(p, phi, count + i) == w->first + w->from[edge])
+			return program_operand(p, phi, i);
+	return 0;
+}
+
+/* A lock that is held on some of the ways to a block: does a value that differs by the way tell on which? */
+static void add_told(const struct work *w, uint32_t block, const struct held *held, struct lock_state *in)
+{
+	const struct program *p = &w->lint->program;
+	const struct program_block *pb = &p->blocks[w->first + block];
+
+	for (uint32_t i = pb->inst; i < pb->inst + pb->inst_count && p->insts[i].op == PROGRAM_PHI; i++) {
+		unsigned told = 0;
+
+		for (uint32_t n = w->into_first[block]; n < w->into_first[block + 1]; n++)
+			if (w->known[w->into[n]])
+				told |= told_by(p, &w->out[w->into[n]], held->lock,
+						phi_value(w, &p->insts[i], w->into[n]));
+		if (told == (HELD_IF_NONZERO | FREE_IF_ZERO) || told == (HELD_IF_ZERO | FREE_IF_NONZERO))
+			lockstate_add_maybe(
+				in,
+				(struct maybe){.lock = held->lock,
+					       .value = p->insts[i].value,
+					       .region = w->lint->regions.regions.at[held->regions[0]].inst,
+					       .if_nonzero = (told & HELD_IF_NONZERO) != 0,
+					       .shared = held->shared});
+	}
+}
+
+/*
+ * `if (lock) take(lock);`: along the edge there is no lock, and who has none needs
+ * none. What counts is the other way, which does nothing but that.
+ */
+static bool is_void(const struct work *w, uint32_t block, uint32_t edge)
+{
+	const struct program *p = &w->lint->program;
+	const struct cfg *c = w->cfg;
+	uint32_t from = w->from[edge], other = CFG_NONE;
+	const struct program_block *pb = &p->blocks[w->first + from];
+	const struct program_inst *end = &p->insts[pb->inst + pb->inst_count - 1];
+	const struct program_inst *condition = &p->insts[program_maker(p, program_operand(p, end, 0))];
+	uint32_t pointer = program_operand(p, condition, 0);
+
+	if (end->op != PROGRAM_BRANCH || condition->op != PROGRAM_COMPARE ||
+	    c->edge_first[from + 1] - c->edge_first[from] != 2 ||
+	    region_success_edge(p, program_operand(p, end, 0), pointer, true) !=
+		    (int)!(edge - c->edge_first[from]))
+		return false;
+	other = c->edges[c->edge_first[from] + !(edge - c->edge_first[from])];
+	if (c->pred_first[other + 1] - c->pred_first[other] != 1 ||
+	    c->edge_first[other + 1] - c->edge_first[other] != 1 || c->edges[c->edge_first[other]] != block)
+		return false;
+	pb = &p->blocks[w->first + other];
+	for (uint32_t i = pb->inst; i < pb->inst + pb->inst_count; i++)
+		for (uint32_t n = 0;
+		     p->insts[i].op == PROGRAM_CALL && n < program_argument_count(&p->insts[i]); n++)
+			if (pair_base(p, program_operand(p, &p->insts[i], n)) == pointer)
+				return true;
+	return false;
+}
+
+/* False if nobody came here so far. */
+static bool state_into(const struct work *w, uint32_t block, struct lock_state *in)
+{
+	bool any = !block;
+
+	memset(in, 0, sizeof(*in));
+	for (uint32_t n = w->into_first[block]; n < w->into_first[block + 1]; n++) {
+		if (!w->known[w->into[n]] || is_void(w, block, w->into[n]))
+			continue;
+		if (any)
+			lockstate_meet(in, &w->out[w->into[n]]);
+		else
+			*in = w->out[w->into[n]];
+		any = true;
+	}
+	for (uint32_t n = w->into_first[block]; n < w->into_first[block + 1]; n++) {
+		const struct lock_state *out = &w->out[w->into[n]];
+
+		for (uint32_t i = 0; w->known[w->into[n]] && i < out->held_count; i++)
+			if (!lockstate_find(in, out->held[i].lock))
+				add_told(w, block, &out->held[i], in);
+		for (uint32_t i = 0; w->known[w->into[n]] && i < out->maybe_count; i++) {
+			struct held one = {.lock = out->maybes[i].lock, .shared = out->maybes[i].shared};
+
+			/* By another name from here on. */
+			one.regions[0] = w->lint->regions.by_inst[out->maybes[i].region];
+			if (one.regions[0] && !lockstate_find(in, one.lock))
+				add_told(w, block, &one, in);
+		}
+	}
+	return any;
+}
+
+static bool may_leave(const struct lint *lint, uint32_t inst)
+{
+	uint32_t count;
+	const struct call_edge *edges = callgraph_at(&lint->calls, inst, &count);
+
+	for (uint32_t e = 0; e < count; e++)
+		if (lint->regions.leaves[edges[e].callee].when)
 			return true;
 	return false;
 }
 
-/*
- * Locks of the caller that a call gives up for a while; how many. A call through
- * a pointer that may lead to many functions does so only if all of them do: else
- * one that runs an event loop ends the region of whoever calls any function of
- * its type.
- */
-static uint32_t broken_by(const struct lint *lint, uint32_t inst, uint32_t *locks)
-{
-	uint32_t count, found = 0;
-	const struct call_edge *edges = callgraph_at(&lint->calls, inst, &count);
-	bool any = lint->program.insts[inst].callee || count <= FEW_TARGETS;
-
-	for (uint32_t e = 0; e < (any ? count : count ? 1 : 0); e++) {
-		const struct lock_state *s = &lint->regions.states.at[lint->regions.breaks[edges[e].callee]];
-
-		for (uint32_t i = 0; i < s->given_up_count && found < STATE_LOCKS; i++) {
-			uint32_t others = e + 1;
-			bool known = false;
-
-			for (uint32_t k = 0; k < found; k++)
-				known |= locks[k] == s->given_up[i];
-			while (!any && others < count && breaks(lint, edges[others].callee, s->given_up[i]))
-				others++;
-			if (!known && (any || others == count))
-				locks[found++] = s->given_up[i];
-		}
-	}
-	return found;
-}
-
-static void step(struct lint *lint, struct lock_state *s, uint32_t inst)
-{
-	const struct program *p = &lint->program;
-	const struct program_inst *i = &p->insts[inst];
-	const struct known *known = pointsto_known(&lint->pt, i);
-	uint32_t locks[STATE_LOCKS], count, lock;
-
-	if (i->op != PROGRAM_CALL)
-		return;
-	if (known && known->kind >= KNOWN_LOCK && known->kind <= KNOWN_WAIT_CXX) {
-		lock = lock_of(lint, inst, known);
-		struct held *h = lock ? find_held(s, lock) : NULL;
-
-		if (!lock)
-			return;
-		switch ((enum known_kind)known->kind) {
-		case KNOWN_LOCK:
-		case KNOWN_LOCK_SHARED: {
-			bool shared = known->kind == KNOWN_LOCK_SHARED;
-
-			hold(s, lock, shared, h ? 0 : region_at(lint, inst, lock, shared, false));
-			break;
-		}
-		case KNOWN_UNLOCK:
-			for (uint32_t n = 0; n < s->held_count && !h; n++)
-				if (!strcmp(lint->regions.locks.at[s->held[n].lock].name,
-					    lint->regions.locks.at[lock].name))
-					h = &s->held[n];
-			if (!h)
-				give_up(s, lock);
-			else if (h->depth > 1)
-				h->depth--;
-			else
-				drop_held(s, h);
-			break;
-		case KNOWN_WAIT:
-		case KNOWN_WAIT_CXX:
-			begin_again(lint, s, lock, inst);
-			break;
-		default:
-			break;
-		}
-		return;
-	}
-	count = broken_by(lint, inst, locks);
-	for (uint32_t k = 0; k < count; k++)
-		begin_again(lint, s, locks[k], inst);
-}
-
-/* Locks that were tried, and are held along this edge. */
-static void edge_step(struct lint *lint, struct lock_state *s, const struct vec_u32 *tries, uint32_t end,
-		      uint32_t edge)
-{
-	const struct program *p = &lint->program;
-
-	if (p->insts[end].op != PROGRAM_BRANCH)
-		return;
-	for (uint32_t t = 0; t < tries->count; t++) {
-		const struct program_inst *call = &p->insts[tries->at[t]];
-		const struct known *known = pointsto_known(&lint->pt, call);
-		uint32_t lock;
-
-		if (!call->value || region_success_edge(p, program_operand(p, &p->insts[end], 0), call->value,
-							known->b == 1) != (int)edge)
-			continue;
-		lock = lock_of(lint, tries->at[t], known);
-		if (lock && !find_held(s, lock))
-			hold(s, lock, known->kind == KNOWN_TRY_SHARED,
-			     region_at(lint, tries->at[t], lock, known->kind == KNOWN_TRY_SHARED, false));
-	}
-}
-
-static bool has_locks(struct lint *lint, uint32_t f, struct vec_u32 *tries)
+static bool has_locks(struct lint *lint, uint32_t f)
 {
 	const struct program *p = &lint->program;
 	const struct program_function *function = &p->functions[f];
-	bool any = false;
 
 	for (uint32_t b = 0; b < function->block_count; b++) {
 		const struct program_block *block = &p->blocks[function->block + b];
@@ -423,108 +201,213 @@ static bool has_locks(struct lint *lint, uint32_t f, struct vec_u32 *tries)
 			const struct known *known = pointsto_known(&lint->pt, &p->insts[i]);
 			uint32_t locks[STATE_LOCKS];
 
-			if (known && known->kind >= KNOWN_LOCK && known->kind <= KNOWN_WAIT_CXX)
-				any = true;
-			if (known && (known->kind == KNOWN_TRY || known->kind == KNOWN_TRY_SHARED))
-				vec_push(tries, i);
-			any = any || broken_by(lint, i, locks);
+			if ((known && known->kind >= KNOWN_LOCK && known->kind <= KNOWN_WAIT_CXX) ||
+			    lockstep_broken_by(lint, i, locks) || may_leave(lint, i))
+				return true;
 		}
 	}
-	return any;
+	return false;
+}
+
+/* ---- what callers need to know ---- */
+
+struct summary {
+	struct lock_state all;  /* given up anywhere */
+	struct lock_state ends; /* at all returns */
+	bool returns;
+	struct held left[STATE_LOCKS]; /* held, perhaps, at some return */
+	unsigned told[STATE_LOCKS];
+	uint32_t left_count;
+};
+
+static void add_left(struct summary *s, struct held held)
+{
+	for (uint32_t i = 0; i < s->left_count; i++)
+		if (s->left[i].lock == held.lock)
+			return;
+	if (s->left_count < STATE_LOCKS)
+		s->left[s->left_count++] = held;
+}
+
+static void note_return(const struct lint *lint, struct summary *sum, const struct lock_state *s)
+{
+	for (uint32_t i = 0; i < s->held_count; i++)
+		add_left(sum, s->held[i]);
+	for (uint32_t i = 0; i < s->maybe_count; i++) {
+		uint32_t region = lint->regions.by_inst[s->maybes[i].region];
+
+		add_left(sum, (struct held){.lock = s->maybes[i].lock,
+					    .shared = s->maybes[i].shared,
+					    .region_count = region != 0,
+					    .regions = {region}});
+	}
+	if (sum->returns)
+		lockstate_meet(&sum->ends, s);
+	else
+		sum->ends = *s;
+	sum->returns = true;
+}
+
+static struct leaves leaves_of(const struct summary *s)
+{
+	for (uint32_t i = 0; i < s->left_count; i++) {
+		struct leaves leaves = {.lock = s->left[i].lock, .shared = s->left[i].shared};
+
+		for (uint32_t n = 0; n < s->ends.held_count; n++)
+			if (s->ends.held[n].lock == leaves.lock)
+				leaves.when = LEAVES_ALWAYS;
+		if (!leaves.when && s->told[i] == (HELD_IF_NONZERO | FREE_IF_ZERO))
+			leaves.when = LEAVES_IF_NONZERO;
+		if (!leaves.when && s->told[i] == (HELD_IF_ZERO | FREE_IF_NONZERO))
+			leaves.when = LEAVES_IF_ZERO;
+		/* Taken back, after it was given up for a while. */
+		if (leaves.when && !lockstate_gave_up(&s->all, leaves.lock))
+			return leaves;
+	}
+	return (struct leaves){0};
+}
+
+static bool summarise(struct lint *lint, uint32_t f, struct summary *s)
+{
+	struct regions *r = &lint->regions;
+	struct lock_state ends = {0};
+	struct leaves leaves = leaves_of(s);
+	uint32_t breaks, end;
+
+	for (uint32_t i = 0; i < s->all.given_up_count; i++)
+		r->locks.at[s->all.given_up[i]].given_back = true;
+	for (uint32_t i = 0; s->returns && i < s->ends.given_up_count; i++)
+		if (s->ends.surely[i] && !lockstate_find(&s->ends, s->ends.given_up[i]))
+			lockstate_give_up(&ends, s->ends.given_up[i]);
+	breaks = lockstate_intern(lint, &s->all);
+	end = lockstate_intern(lint, &ends);
+	bool news = breaks != r->breaks[f] || end != r->ends[f] || leaves.lock != r->leaves[f].lock ||
+		    leaves.when != r->leaves[f].when;
+
+	for (uint32_t i = 0; leaves.when && i < s->left_count; i++)
+		for (uint32_t n = 0; n < s->left[i].region_count && s->left[i].lock == leaves.lock; n++)
+			r->regions.at[s->left[i].regions[n]].is_left = true;
+	r->breaks[f] = breaks;
+	r->ends[f] = end;
+	r->leaves[f] = leaves;
+	return news;
+}
+
+/* ---- one function ---- */
+
+static void begin_work(struct work *w)
+{
+	const struct cfg *c = w->cfg;
+	uint32_t count = c->edge_first[c->count];
+
+	w->out = mem_zalloc(count + 1, sizeof(*w->out));
+	w->known = mem_zalloc(count + 1, 1);
+	w->from = mem_zalloc(count + 1, sizeof(*w->from));
+	w->into = mem_zalloc(count + 1, sizeof(*w->into));
+	w->into_first = mem_zalloc(c->count + 2, sizeof(*w->into_first));
+	for (uint32_t e = 0; e < count; e++)
+		w->into_first[c->edges[e] + 1]++;
+	for (uint32_t b = 0; b < c->count; b++)
+		w->into_first[b + 1] += w->into_first[b];
+	uint32_t *at = mem_alloc((c->count + 1) * sizeof(*at));
+
+	memcpy(at, w->into_first, (c->count + 1) * sizeof(*at));
+	for (uint32_t b = 0; b < c->count; b++)
+		for (uint32_t e = c->edge_first[b]; e < c->edge_first[b + 1]; e++) {
+			w->from[e] = b;
+			w->into[at[c->edges[e]]++] = e;
+		}
+	free(at);
+}
+
+static void end_work(struct work *w)
+{
+	free(w->out);
+	free(w->known);
+	free(w->from);
+	free(w->into);
+	free(w->into_first);
+}
+
+/* From what holds at a block's beginning to its end; notes what holds at its instructions. */
+static void through_block(struct work *w, const struct program_block *block, struct lock_state *s)
+{
+	const struct program *p = &w->lint->program;
+	uint32_t state = 0;
+
+	for (uint32_t i = 0; i < block->inst_count; i++) {
+		/* Only calls change it. */
+		if (!i || p->insts[block->inst + i - 1].op == PROGRAM_CALL)
+			state = lockstate_intern(w->lint, s);
+		w->lint->regions.state[block->inst + i] = state;
+		lockstep(w->lint, s, block->inst + i);
+	}
+}
+
+static void at_return(struct work *w, const struct program_inst *end, const struct lock_state *s,
+		      struct summary *sum)
+{
+	const struct program *p = &w->lint->program;
+	uint32_t value = program_operand(p, end, 0);
+
+	note_return(w->lint, sum, s);
+	for (uint32_t i = 0; i < sum->left_count; i++)
+		sum->told[i] |= value ? told_by(p, s, sum->left[i].lock, value) : TELLS_NOTHING;
 }
 
 static bool analyse(struct lint *lint, uint32_t f)
 {
 	const struct program *p = &lint->program;
-	const struct cfg *c = &lint->cfgs[f];
-	uint32_t first = p->functions[f].block;
-	struct vec_u32 tries = {0};
-	struct lock_state *in;
-	bool *known, changed = true, news = false;
-	struct lock_state all = {0};
+	struct work w = {.lint = lint, .cfg = &lint->cfgs[f], .first = p->functions[f].block};
+	const struct cfg *c = w.cfg;
+	struct summary sum = {.returns = false};
+	bool changed = true;
 
-	if (!has_locks(lint, f, &tries)) {
-		vec_free(&tries);
+	if (!has_locks(lint, f))
 		return false;
-	}
-	in = mem_zalloc(c->count, sizeof(*in));
-	known = mem_zalloc(c->count, 1);
-	known[0] = true;
+	begin_work(&w);
 	for (int round = 0; changed && round < 50; round++) {
 		changed = false;
 		for (uint32_t n = 0; n < c->order_count; n++) {
 			uint32_t b = c->order[n];
-			const struct program_block *block = &p->blocks[first + b];
-			struct lock_state s = in[b];
-			uint32_t state = 0;
+			const struct program_block *block = &p->blocks[w.first + b];
+			struct lock_state s;
 
-			if (!known[b])
+			if (!state_into(&w, b, &s))
 				continue;
-			for (uint32_t i = 0; i < block->inst_count; i++) {
-				/* Only calls change it. */
-				if (!i || p->insts[block->inst + i - 1].op == PROGRAM_CALL)
-					state = intern(lint, &s);
-				lint->regions.state[block->inst + i] = state;
-				step(lint, &s, block->inst + i);
-			}
-			for (uint32_t i = 0; i < s.given_up_count; i++)
-				give_up(&all, s.given_up[i]);
+			through_block(&w, block, &s);
 			for (uint32_t e = c->edge_first[b]; e < c->edge_first[b + 1]; e++) {
 				struct lock_state to = s;
 
-				if (block->inst_count)
-					edge_step(lint, &to, &tries, block->inst + block->inst_count - 1,
-						  e - c->edge_first[b]);
-				if (!known[c->edges[e]]) {
-					known[c->edges[e]] = true;
-					in[c->edges[e]] = to;
-					changed = true;
-				} else {
-					struct lock_state met = in[c->edges[e]];
-
-					meet(&met, &to);
-					if (memcmp(&met, &in[c->edges[e]], sizeof(met))) {
-						in[c->edges[e]] = met;
-						changed = true;
-					}
-				}
+				lockstep_edge(lint, &to, block->inst + block->inst_count - 1,
+					      e - c->edge_first[b]);
+				if (w.known[e] && !memcmp(&to, &w.out[e], sizeof(to)))
+					continue;
+				w.known[e] = true;
+				w.out[e] = to;
+				changed = true;
 			}
 		}
 	}
-	if (all.given_up_count) {
-		uint32_t state = intern(lint, &all);
+	/* Twice, for what is left at one return is told about at all of them. */
+	for (int pass = 0; pass < 2; pass++) {
+		memset(sum.told, 0, sizeof(sum.told));
+		for (uint32_t n = 0; n < c->order_count; n++) {
+			const struct program_block *block = &p->blocks[w.first + c->order[n]];
+			const struct program_inst *end = &p->insts[block->inst + block->inst_count - 1];
+			struct lock_state s;
 
-		news = state != lint->regions.breaks[f];
-		lint->regions.breaks[f] = state;
-	}
-	free(in);
-	free(known);
-	vec_free(&tries);
-	return news;
-}
-
-/* A lock on the stack or in memory that never leaves its thread excludes nobody. */
-static void private_locks(struct lint *lint)
-{
-	for (uint32_t i = 1; i < lint->regions.locks.count; i++) {
-		struct lock *lock = &lint->regions.locks.at[i];
-		struct shape_cell cell = shape_find(lint->pt.shape, lock->cell);
-		uint32_t cookie, objects = 0, own = 0;
-
-		for (uint32_t o = shape_first(lint->pt.shape, cell.node, &cookie); o;
-		     o = shape_next(lint->pt.shape, &cookie)) {
-			const struct object *object = &lint->pt.objects.at[o];
-
-			objects++;
-			own += object->kind == OBJECT_LOCAL || object->kind == OBJECT_HEAP;
+			if (!state_into(&w, c->order[n], &s))
+				continue;
+			through_block(&w, block, &s);
+			for (uint32_t i = 0; i < s.given_up_count; i++)
+				lockstate_give_up(&sum.all, s.given_up[i]);
+			if (end->op == PROGRAM_RETURN)
+				at_return(&w, end, &s, &sum);
 		}
-		/* One global that is no array: the lock and not a lock of the kind. */
-		lock->is_one = objects == 1 && !own && shape_first(lint->pt.shape, cell.node, &cookie) &&
-			       !shape_is_flat(lint->pt.shape, cell.node);
-		lock->is_private =
-			objects && own == objects &&
-			(!access_node_shared(lint, cell.node) || lint->accesses.node_own[cell.node]);
 	}
+	end_work(&w);
+	return summarise(lint, f, &sum);
 }
 
 void region_build(struct lint *lint)
@@ -538,6 +421,8 @@ void region_build(struct lint *lint)
 	r->state = mem_zalloc(p->insts_count, sizeof(*r->state));
 	r->by_inst = mem_zalloc(p->insts_count, sizeof(*r->by_inst));
 	r->breaks = mem_zalloc(p->functions_count, sizeof(*r->breaks));
+	r->ends = mem_zalloc(p->functions_count, sizeof(*r->ends));
+	r->leaves = mem_zalloc(p->functions_count, sizeof(*r->leaves));
 	for (int round = 0, changed = 1; changed && round < 4; round++) {
 		changed = 0;
 		for (uint32_t i = 0; i < lint->calls.order_count; i++)
@@ -546,8 +431,8 @@ void region_build(struct lint *lint)
 	/* An atomic operation is a region of one access. */
 	for (uint32_t i = 1; i < p->insts_count; i++)
 		if (p->insts[i].flags & PROGRAM_ATOMIC)
-			region_at(lint, i, 0, false, false);
-	private_locks(lint);
+			lockstep_region(lint, i, 0, false, false);
+	lock_find_private(lint);
 }
 
 void region_release(struct regions *r)
@@ -559,6 +444,10 @@ void region_release(struct regions *r)
 	free(r->state);
 	free(r->by_inst);
 	free(r->breaks);
+	free(r->ends);
+	free(r->leaves);
+	map_release(&r->lock_of);
+	map_release(&r->lock_at);
 }
 
 const struct lock_state *region_state(const struct lint *lint, uint32_t inst)

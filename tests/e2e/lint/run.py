@@ -7,8 +7,8 @@
   expect nothing                   no finding
   expect count: NAME N             this count of the document
   expect blind spot: TEXT          a sentence that has this text
-  build: WORDS                     more words for the compiler
-  lint: WORDS                      more words for lint; FOLDER in them is the program's
+  build: WORDS                     more words for the compiler; FOLDER in them is the program's
+  lint: WORDS                      more words for lint, likewise
 
 All findings must be expected, and all expectations met.
 """
@@ -42,7 +42,7 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "program"
-        more = " ".join(re.findall(r"build: (.*)", text)).split()
+        more = " ".join(re.findall(r"build: (.*)", text)).replace("FOLDER", str(source.parent)).split()
         lint = " ".join(re.findall(r"^.*\blint: (.*)", text, re.M)).replace("FOLDER", str(source.parent)).split()
         verb = "c++" if source.suffix == ".cc" else "cc"
         subprocess.run([atomsan, verb, "-g", "-O2", "-pthread", str(source), "-o", str(program), *more], check=True)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Which locks there are, what they are called, and whether two threads can take the same. */
+#include <string.h>
+
+#include "lint/lint.h"
+#include "lint/lockstate.h"
+
+/* The lock that OpenMP's compiler makes for a critical section. */
+static const char critical[] = ".gomp_critical_user_";
+
+static bool starts(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static const char *critical_name(struct lint *lint, const char *name)
+{
+	size_t length = strcspn(name + strlen(critical), ".");
+
+	return length ? lint_text(lint, mem_textf("critical(%.*s)", (int)length, name + strlen(critical)))
+		      : "critical";
+}
+
+static const char *lock_name(struct lint *lint, uint32_t note, struct shape_cell cell)
+{
+	const struct program *p = &lint->program;
+	const struct program_note *n = &p->notes[note];
+	const char *type = program_text(p, n->type), *member = program_text(p, n->member);
+	uint32_t cookie;
+
+	/* What begins so is the C library's own: the lock is the whole, and not in a struct. */
+	if (*type && *member && strncmp(member, "__", 2) != 0)
+		return lint_text(lint, mem_textf("%s.%s", type, member));
+	for (uint32_t o = shape_first(lint->pt.shape, cell.node, &cookie); o;
+	     o = shape_next(lint->pt.shape, &cookie))
+		if (lint->pt.objects.at[o].kind == OBJECT_GLOBAL) {
+			const char *name = program_text(p, p->globals[lint->pt.objects.at[o].index].name);
+
+			return starts(name, critical) ? critical_name(lint, name) : name;
+		}
+	if (starts(program_text(p, n->base), critical))
+		return critical_name(lint, program_text(p, n->base));
+	if (*program_text(p, n->base))
+		return program_text(p, n->base);
+	return *type ? lint_text(lint, mem_textf("lock of %s", type)) : "a lock";
+}
+
+static uint32_t lock_at(struct lint *lint, struct shape_cell cell, uint32_t note)
+{
+	struct regions *r = &lint->regions;
+	bool flat;
+	const char *name;
+	uint64_t key;
+	uint32_t i, last;
+
+	cell = shape_find(lint->pt.shape, cell);
+	if (!cell.node)
+		return 0;
+	flat = shape_is_flat(lint->pt.shape, cell.node);
+	name = lock_name(lint, note, cell);
+	key = map_hash(cell.node) ^ (uint64_t)cell.at;
+	for (last = i = map_get(&r->lock_at, key); i; i = r->locks.at[i].next)
+		if (r->locks.at[i].cell.node == cell.node && r->locks.at[i].cell.at == cell.at &&
+		    (!flat || !strcmp(r->locks.at[i].name, name)))
+			return i;
+	vec_push(&r->locks, (struct lock){.cell = cell, .name = name, .next = last});
+	map_set(&r->lock_at, key, r->locks.count - 1);
+	return r->locks.count - 1;
+}
+
+uint32_t lock_of(struct lint *lint, uint32_t inst, const struct known *known)
+{
+	const struct program_inst *i = &lint->program.insts[inst];
+	uint32_t found = map_get(&lint->regions.lock_of, inst);
+	struct shape_cell cell;
+
+	if (found)
+		return found - 1;
+	if (known->a >= (int)i->operand_count)
+		return 0;
+	cell = pointsto_cell(&lint->pt, program_operand(&lint->program, i, (uint32_t)known->a));
+	if (known->kind == KNOWN_WAIT_CXX)
+		cell = shape_peek(lint->pt.shape, cell);
+	found = lock_at(lint, cell, i->read);
+	map_set(&lint->regions.lock_of, inst, found + 1);
+	return found;
+}
+
+void lock_find_private(struct lint *lint)
+{
+	for (uint32_t i = 1; i < lint->regions.locks.count; i++) {
+		struct lock *lock = &lint->regions.locks.at[i];
+		struct shape_cell cell = shape_find(lint->pt.shape, lock->cell);
+		uint32_t cookie, objects = 0, own = 0;
+
+		for (uint32_t o = shape_first(lint->pt.shape, cell.node, &cookie); o;
+		     o = shape_next(lint->pt.shape, &cookie)) {
+			const struct object *object = &lint->pt.objects.at[o];
+
+			objects++;
+			own += object->kind == OBJECT_LOCAL || object->kind == OBJECT_HEAP;
+		}
+		/* One global that is no array: the lock and not a lock of the kind. */
+		lock->is_one = objects == 1 && !own && shape_first(lint->pt.shape, cell.node, &cookie) &&
+			       !shape_is_flat(lint->pt.shape, cell.node);
+		lock->is_private =
+			objects && own == objects &&
+			(!access_node_shared(lint, cell.node) || lint->accesses.node_own[cell.node]);
+	}
+}
