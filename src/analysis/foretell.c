@@ -164,6 +164,8 @@ static int write_schedule(struct foretold *f, struct rank_turn turn, const struc
 {
 	uint32_t index = turn.prediction;
 	const struct prediction *p = &f->predict.predictions[index];
+	/* Of the predictions at the same places the first one has names. */
+	const struct prediction *like = &f->predict.predictions[map_get(&f->places, p->places) - 1];
 	struct finding *finding = &f->list->findings[f->findings[index]];
 	struct schedule *s = schedule_of_trace(f->trace);
 	char *path = f->options->folder
@@ -179,7 +181,8 @@ static int write_schedule(struct foretold *f, struct rank_turn turn, const struc
 	s->strategy = mem_text("predicted");
 	free(s->verdict);
 	predict_pattern_text(&f->predict, p, pattern);
-	s->verdict = mem_textf("%s %s", pattern, finding->title);
+	s->verdict = mem_textf("%s %s, on %s", pattern, finding->title,
+			       named_variable(&f->named, like, like->access_count - 1));
 	/* Who was disturbed is the first of the goal; whoever runs in the end came in between. */
 	if (!turn.disturber)
 		s->first = mem_text(trace_thread_name(f->trace, p->goal.threads[0]));
@@ -189,7 +192,7 @@ static int write_schedule(struct foretold *f, struct rank_turn turn, const struc
 
 		for (uint32_t k = 0; k < p->access_count; k++)
 			if (p->accesses[k] == event)
-				note = named_note(&f->named, event, p->variables[k]);
+				note = named_note(&f->named, event, named_variable(&f->named, like, k));
 		schedule_add(s, trace_thread_name(f->trace, made->steps[i].thread),
 			     f->history.events[event].number, note);
 		free(note);

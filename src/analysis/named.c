@@ -314,14 +314,21 @@ void named_tell(const struct named *n, const struct prediction *p, struct findin
 	finding_identify(f);
 }
 
-char *named_note(const struct named *n, uint32_t event, uint32_t variable)
+const char *named_variable(const struct named *n, const struct prediction *p, uint32_t access)
+{
+	const struct named_access *a =
+		access < p->access_count ? named_access(n, p->accesses[access], p->variables[access]) : NULL;
+
+	return a ? a->variable : "?";
+}
+
+char *named_note(const struct named *n, uint32_t event, const char *variable)
 {
 	const struct history_event *e = &n->predict->history->events[event];
-	const struct named_access *a = named_access(n, event, variable);
 	struct trace_site site = {0};
 
 	if (e->site != TRACE_NO_SITE)
 		trace_site(n->trace, e->site, &site, NULL);
 	return mem_textf("%s %s:%u %s %s", site.function ? site.function : "?", site.file ? site.file : "?",
-			 site.line, e->kind == HISTORY_READ ? "reads" : "writes", a ? a->variable : "?");
+			 site.line, e->kind == HISTORY_READ ? "reads" : "writes", variable);
 }

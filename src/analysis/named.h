@@ -44,7 +44,9 @@ const struct named_access *named_access(const struct named *named, uint32_t even
 /* Fills the finding, id included; all but its schedule. */
 void named_tell(const struct named *named, const struct prediction *prediction, struct finding *finding);
 
-/* "deposit reads account.balance": a note for the step of a schedule; the caller frees it. */
-char *named_note(const struct named *named, uint32_t event, uint32_t variable);
+/* What an access of the prediction is to; "?" if it has no name. */
+const char *named_variable(const struct named *named, const struct prediction *prediction, uint32_t access);
+/* "deposit FILE:LINE reads account.balance": a note for the step of a schedule; the caller frees it. */
+char *named_note(const struct named *named, uint32_t event, const char *variable);
 
 #endif

@@ -132,6 +132,12 @@ def test_seed():
         found.append((count(result, "failures"), count(result, "switches"), count(result, "events")))
     expect(found[0] == found[1], found)
     expect(found[0] != found[2], found)
+    # So with what is predicted, and what is learned from schedules that cannot be followed.
+    program, found = build("../predict/barred.c"), []
+    for jobs in (1, 2, 4):
+        result = explore(program, "--seed=7", f"--jobs={jobs}", "--budget=40", "--no-minimise")
+        found.append([count(result, name) for name in ("failures", "switches", "events", "not-followed", "spared")])
+    expect(found[0] == found[1] == found[2] and found[0][3] and found[0][4], found)
 
 
 def test_alone():

@@ -27,7 +27,7 @@ struct server {
 };
 
 static struct connection connection = {PTHREAD_MUTEX_INITIALIZER, false, "request", "writer", "name", 0};
-static struct server server = {PTHREAD_MUTEX_INITIALIZER, 1, 0};
+static struct server server = {PTHREAD_MUTEX_INITIALIZER, 0, 0};
 
 static void log_in(struct server *s)
 {
@@ -40,7 +40,13 @@ static void log_out(struct server *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->logins--;
-	s->connections--;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void count_connection(struct server *s, int by)
+{
+	pthread_mutex_lock(&s->lock);
+	s->connections += by;
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -66,6 +72,7 @@ static void close_connection(struct connection *c)
 
 static void *handler(void *unused)
 {
+	count_connection(&server, 1);
 	log_in(&server);
 	for (int i = 0; i < COMMANDS; i++)
 		serve(&connection);
@@ -75,6 +82,7 @@ static void *handler(void *unused)
 static void *timer(void *unused)
 {
 	log_out(&server);
+	count_connection(&server, -1);
 	close_connection(&connection);
 	return unused;
 }

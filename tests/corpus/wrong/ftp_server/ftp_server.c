@@ -34,7 +34,7 @@ struct server {
 };
 
 static struct connection connection = {PTHREAD_MUTEX_INITIALIZER, false, "request", "writer", "name", 0};
-static struct server server = {1, 0};
+static struct server server = {0, 0};
 
 static void log_in(struct server *s)
 {
@@ -48,7 +48,13 @@ static void log_in(struct server *s)
 static void log_out(struct server *s)
 {
 	s->logins--;
-	s->connections--;
+}
+
+static void count_connection(struct server *s, int by)
+{
+	int connections = s->connections;
+
+	s->connections = connections + by;
 }
 
 static void serve(struct connection *c)
@@ -79,6 +85,7 @@ static void close_connection(struct connection *c)
 
 static void *handler(void *unused)
 {
+	count_connection(&server, 1);
 	log_in(&server);
 	for (int i = 0; i < COMMANDS; i++)
 		serve(&connection);
@@ -89,6 +96,7 @@ static void *timer(void *unused)
 {
 	STAGE(2);
 	log_out(&server);
+	count_connection(&server, -1);
 	STAGE(3);
 	STAGE(6);
 	close_connection(&connection);
