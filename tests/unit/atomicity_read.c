@@ -96,7 +96,7 @@ static void refuses_with_a_line(void **state)
 		unsigned line;
 		const char *part; /* of the sentence */
 	} cases[] = {
-		{"", 0, "must begin with"},
+		{"", 1, "must begin with"},
 		{"section A-1 x\n", 1, "must begin with"},
 		{"atomicity 2\n", 1, "not known here"},
 		{HEAD "\n\nnonsense\n", 4, "no word that is known"},
