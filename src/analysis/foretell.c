@@ -176,6 +176,7 @@ static int write_schedule(struct foretold *f, struct rank_turn turn, const struc
 
 	s->end = SCHEDULE_SERIAL;
 	s->strayed = made->strayed;
+	s->sort = turn.sort;
 	s->weight = turn.weight;
 	free(s->strategy);
 	s->strategy = mem_text("predicted");

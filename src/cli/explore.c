@@ -42,7 +42,7 @@ static void interrupted(int number)
  * before the pattern comes up mostly cannot be followed. */
 static uint32_t cost_of(const struct schedule *schedule)
 {
-	static const uint32_t costs[] = {4, 4, 3, 2};
+	static const uint32_t costs[] = {6, 4, 3, 2};
 
 	return costs[schedule->weight] + (schedule->strayed > STRAYED_FAR ? 2 : 0);
 }
@@ -57,7 +57,7 @@ static void add_predicted(void *user, const struct schedule *schedule, uint32_t 
 	if (map_get(&x->known, key))
 		return;
 	map_set(&x->known, key, 1);
-	queue_add(&x->queue, finding, cost_of(schedule), x->setup.schedule_count);
+	queue_add(&x->queue, finding, cost_of(schedule), schedule->sort, x->setup.schedule_count);
 	exploration_try(x, schedule_copy(schedule));
 	x->predicted_by_schedule = mem_resize(x->predicted_by_schedule, x->predicted_count + 1,
 					      sizeof *x->predicted_by_schedule);
@@ -117,7 +117,7 @@ static int look_first(struct exploration *x, struct err *err)
 	setup.every = true;
 	setup.seed = x->setup.seed;
 	setup.quiet = true;
-	setup.trace = true;
+	setup.trace = setup.values = true;
 	run = run_once(&setup, &result, err);
 	if (!run)
 		return -1;

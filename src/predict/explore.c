@@ -140,7 +140,7 @@ static int start_job(struct work *w, uint32_t slot)
 	} else {
 		job->tally = 1 + (uint32_t)(w->drawn++ % setup->strategy_count);
 		run.strategy = w->e->tallies[job->tally].name;
-		run.trace = job->recorded = setup->recorded && w->drawn <= setup->record;
+		run.trace = run.values = job->recorded = setup->recorded && w->drawn <= setup->record;
 	}
 	run.seed = job->seed;
 	run.quiet = true;

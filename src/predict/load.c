@@ -19,6 +19,7 @@ struct load {
 	const struct trace_event *event;
 	struct map locks, semaphores, conditions, barriers, onces; /* address to number, plus one */
 	uint32_t lock_count, condition_count, once_count;
+	struct map written; /* variable to its last write, plus one, where values are recorded */
 	struct map atomics; /* address to number, plus one */
 	uint32_t atomic_count;
 	struct blocks blocks;
@@ -37,19 +38,19 @@ static bool is_wanted(const struct load *l)
 	return l->next < l->wanted_count && l->wanted[l->next] == l->time;
 }
 
-static void add(struct load *l, enum history_kind kind, uint32_t object, uint32_t unit, uint32_t site,
-		bool update)
+static uint32_t add(struct load *l, enum history_kind kind, uint32_t object, uint32_t unit, uint32_t site,
+		    bool update)
 {
 	if (l->seen)
-		return;
-	history_add(l->h, (struct history_event){.thread = l->event->thread,
-						 .kind = kind,
-						 .update = update,
-						 .object = object,
-						 .site = site,
-						 .unit = unit,
-						 .time = (uint32_t)l->time,
-						 .number = (uint32_t)l->number});
+		return HISTORY_NONE;
+	return history_add(l->h, (struct history_event){.thread = l->event->thread,
+							.kind = kind,
+							.update = update,
+							.object = object,
+							.site = site,
+							.unit = unit,
+							.time = (uint32_t)l->time,
+							.number = (uint32_t)l->number});
 }
 
 static uint32_t set_new(void *user)
@@ -115,6 +116,26 @@ static void show(struct load *l, uint32_t unit, const struct model_unit *alone, 
 						       .write = write});
 }
 
+/* What an access found is what the last write left. */
+static void note_value(struct load *l, uint32_t location, uint32_t event, bool write)
+{
+	int64_t found;
+	uint32_t hash, last;
+
+	if (event == HISTORY_NONE || l->event->kind != TRACE_ACCESS || !trace_event_found(l->event, &found))
+		return;
+	hash = (uint32_t)map_hash((uint64_t)found) | 1;
+	last = map_get(&l->written, location);
+	if (last)
+		l->h->events[last - 1].value = hash;
+	if (!write)
+		l->h->events[event].value = hash;
+	else
+		map_set(&l->written, location, event + 1);
+	if (last && !write)
+		map_remove(&l->written, location);
+}
+
 static void access_location(struct load *l, uint32_t unit, const struct model_unit *alone, uint32_t location,
 			    const struct model_access *access, bool write)
 {
@@ -131,7 +152,10 @@ static void access_location(struct load *l, uint32_t unit, const struct model_un
 	if (v->thread == HISTORY_NONE && v->block == HISTORY_NONE)
 		v->block = blocks_find(&l->blocks, access->address);
 	l->number -= update && !write;
-	add(l, write ? HISTORY_WRITE : HISTORY_READ, location, unit, access->site, update && write);
+	note_value(
+		l, location,
+		add(l, write ? HISTORY_WRITE : HISTORY_READ, location, unit, access->site, update && write),
+		write);
 	l->number += update && !write;
 }
 
@@ -352,6 +376,7 @@ static void load_release(struct load *l)
 	model_free(l->model);
 	count_free(l->count);
 	map_release(&l->locks);
+	map_release(&l->written);
 	map_release(&l->semaphores);
 	map_release(&l->conditions);
 	map_release(&l->barriers);

@@ -10,23 +10,36 @@ void queue_begin(struct queue *q)
 	q->batch = q->list_count;
 }
 
-static struct queue_list *list_of(struct queue *q, uint32_t group, uint32_t cost)
+static uint32_t sort_of(struct queue *q, uint32_t group, uint32_t cost, uint32_t key)
+{
+	for (uint32_t i = 0; i < q->sort_count; i++)
+		if (q->sorts[i].group == group && q->sorts[i].cost == cost && q->sorts[i].key == key)
+			return i;
+	if (q->sort_count == q->sort_room) {
+		q->sort_room = q->sort_room ? q->sort_room * 2 : 16;
+		q->sorts = mem_resize(q->sorts, q->sort_room, sizeof(*q->sorts));
+	}
+	q->sorts[q->sort_count] = (struct queue_sort){.group = group, .cost = cost, .key = key};
+	return q->sort_count++;
+}
+
+static struct queue_list *list_of(struct queue *q, uint32_t group, uint32_t cost, uint32_t sort)
 {
 	for (uint32_t i = q->batch; i < q->list_count; i++)
-		if (q->lists[i].group == group && q->lists[i].cost == cost)
+		if (q->lists[i].sort == sort)
 			return &q->lists[i];
 	if (q->list_count == q->list_room) {
 		q->list_room = q->list_room ? q->list_room * 2 : 16;
 		q->lists = mem_resize(q->lists, q->list_room, sizeof(*q->lists));
 	}
-	q->lists[q->list_count] = (struct queue_list){.group = group, .cost = cost};
+	q->lists[q->list_count] = (struct queue_list){.group = group, .cost = cost, .sort = sort};
 	return &q->lists[q->list_count++];
 }
 
-void queue_add(struct queue *q, uint32_t group, uint32_t cost, uint32_t item)
+void queue_add(struct queue *q, uint32_t group, uint32_t cost, uint32_t sort, uint32_t item)
 {
 	BUG_ON(!cost || cost >= QUEUE_COSTS);
-	struct queue_list *list = list_of(q, group, cost);
+	struct queue_list *list = list_of(q, group, cost, sort_of(q, group, cost, sort));
 
 	if (list->count == list->room) {
 		list->room = list->room ? list->room * 2 : 4;
@@ -55,6 +68,8 @@ static bool comes_before(const struct queue *q, const struct queue_list *a, cons
 		return tried < others;
 	if (a->cost != b->cost)
 		return spent(q, a) < spent(q, b) || (spent(q, a) == spent(q, b) && a->cost < b->cost);
+	if (a->sort != b->sort)
+		return q->sorts[a->sort].tried < q->sorts[b->sort].tried;
 	return a->last < b->last;
 }
 
@@ -72,6 +87,7 @@ bool queue_take(struct queue *q, uint32_t *item)
 		return false;
 	*item = best->items[best->taken++];
 	q->groups[best->group].by_cost[best->cost]++;
+	q->sorts[best->sort].tried++;
 	best->last = ++q->groups[best->group].tried;
 	q->left--;
 	return true;
@@ -83,5 +99,6 @@ void queue_release(struct queue *q)
 		free(q->lists[i].items);
 	free(q->lists);
 	free(q->groups);
+	free(q->sorts);
 	*q = (struct queue){0};
 }

@@ -162,6 +162,25 @@ static uint32_t number_of(struct map *numbers, uint64_t key)
 	return number;
 }
 
+/*
+ * Nobody can tell whether the pattern happened: who comes in between leaves what
+ * was there before, or what will be there in the end; or it reads what it
+ * would have read anyway.
+ */
+static bool is_silent(const struct history *h, const struct prediction *p)
+{
+	uint32_t e1, f, e2;
+
+	if (p->kind != PREDICT_SINGLE || p->accesses[2] >= h->count)
+		return false;
+	e1 = h->events[p->accesses[0]].value;
+	f = h->events[p->accesses[1]].value;
+	e2 = h->events[p->accesses[2]].value;
+	if (h->events[p->accesses[1]].kind == HISTORY_READ)
+		return e1 && e1 == e2;
+	return f && f == (h->events[p->accesses[2]].kind == HISTORY_WRITE ? e2 : e1);
+}
+
 /* By variable: the first and the last event that wrote it, plus one. */
 struct writes {
 	uint32_t first, last;
@@ -175,11 +194,13 @@ struct writes {
  * The first to write changes what was there from the beginning, where those
  * after it may write the same once more.
  */
-static uint8_t weigh(const struct prediction *p, const struct writes *writes)
+static uint8_t weigh(const struct history *h, const struct prediction *p, const struct writes *writes)
 {
 	const struct writes *w = &writes[p->variables[1]];
 	bool second = p->accesses[1] > p->accesses[0];
 
+	if (is_silent(h, p))
+		return 0;
 	if (second && w->last == p->accesses[1] + 1)
 		return 3;
 	return w->first == p->accesses[1] + 1 ? 2 : second;
@@ -240,6 +261,16 @@ static uint32_t take_turns(const struct predict *p, struct item *items, uint32_t
 	return kept;
 }
 
+static struct rank_turn turn_of(const struct predict *p, const struct item *item)
+{
+	const struct prediction *it = &p->predictions[item->prediction];
+
+	return (struct rank_turn){.prediction = item->prediction,
+				  .sort = (uint32_t)predict_mix(it->places, it->late),
+				  .weight = item->weight,
+				  .disturber = item->disturber};
+}
+
 void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *groups, bool both)
 {
 	struct item *items = mem_zalloc(2ull * p->count + 1, sizeof(*items));
@@ -250,7 +281,7 @@ void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *gr
 
 	for (uint32_t i = 0; i < p->count; i++) {
 		const struct prediction *it = &p->predictions[i];
-		uint8_t weight = weigh(it, writes);
+		uint8_t weight = weigh(p->history, it, writes);
 
 		if (groups[i] != RANK_LEFT_OUT)
 			items[count++] =
@@ -285,7 +316,7 @@ void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *gr
 	r->turns = mem_alloc((count + 1ull) * sizeof(*r->turns));
 	r->count = count;
 	for (uint32_t i = 0; i < count; i++)
-		r->turns[i] = (struct rank_turn){items[i].prediction, items[i].weight, items[i].disturber};
+		r->turns[i] = turn_of(p, &items[i]);
 	map_release(&places);
 	map_release(&numbers);
 	free(items);

@@ -8,6 +8,7 @@
  *     places take turns; and of one place first the first and the last prediction
  *     are taken, then the one in the middle of them, and so on, for
  *     neighbours are alike: the same threads, the next element of an array.
+ *   - Where the trace has values, what leaves the same ones everywhere comes late.
  *   - Two predictions with the same cut-points have the same schedule, which
  *     is tried once.
  *   - What happens after the pattern matters: does who was disturbed go on at once
@@ -21,6 +22,7 @@
 
 struct rank_turn {
 	uint32_t prediction;
+	uint32_t sort;  /* the same for the same places and round (the last one, or not), in whatever run */
 	uint8_t weight; /* of what moves who comes in between does: 0 to 3, the more the better */
 	bool disturber; /* who came in between goes on after the pattern, not who was disturbed */
 };

@@ -79,6 +79,7 @@ struct schedule *schedule_copy(const struct schedule *from)
 	s->every = from->every;
 	s->end = from->end;
 	s->strayed = from->strayed;
+	s->sort = from->sort;
 	s->weight = from->weight;
 	s->first = text_or_null(from->first);
 	for (uint32_t i = 0; i < from->step_count; i++)

@@ -47,8 +47,9 @@ struct schedule {
 	bool every;     /* every access is an event, not only the first of its kind in a stretch */
 	enum schedule_end end;
 	uint32_t strayed; /* a predicted one: see stray.h; not written */
-	uint8_t weight;   /* the same: see rank.h */
-	char *first;      /* SCHEDULE_SERIAL: this thread goes on whenever it can; NULL: whoever runs */
+	uint32_t sort;    /* the same, and the next: see rank.h */
+	uint8_t weight;
+	char *first; /* SCHEDULE_SERIAL: this thread goes on whenever it can; NULL: whoever runs */
 	struct schedule_step *steps;
 	uint32_t step_count;
 	uint32_t step_room;

@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-enum { ITEMS = 200, GROUPS = 6, BATCHES = 5 };
+enum { ITEMS = 200, GROUPS = 6, SORTS = 4, BATCHES = 5 };
 
 struct plain {
-	uint32_t item, group, cost, batch;
+	uint32_t item, group, cost, sort, batch;
 	uint32_t taken; /* when; 0: not yet */
 };
 
@@ -30,19 +30,29 @@ static uint32_t spent(const struct plain *all, uint32_t count, const struct plai
 	return n * of->cost;
 }
 
-/* When this batch had its last turn in the group, at this cost. */
+static uint32_t tried_sort(const struct plain *all, uint32_t count, const struct plain *of)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		n += all[i].taken && all[i].group == of->group && all[i].cost == of->cost &&
+		     all[i].sort == of->sort;
+	return n;
+}
+
+/* When this batch had its last turn in the group, at this cost and of this sort. */
 static uint32_t last_turn(const struct plain *all, uint32_t count, const struct plain *of)
 {
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (all[i].group == of->group && all[i].cost == of->cost && all[i].batch == of->batch &&
-		    all[i].taken > last)
+		if (all[i].group == of->group && all[i].cost == of->cost && all[i].sort == of->sort &&
+		    all[i].batch == of->batch && all[i].taken > last)
 			last = all[i].taken;
 	return last;
 }
 
-/* It is the first of its group, cost and batch that is still there, and no other is due. */
+/* It is the first of its group, cost, sort and batch that is still there, and no other is due. */
 static void check(struct plain *all, uint32_t count, uint32_t item, uint32_t time)
 {
 	struct plain *it = &all[item];
@@ -51,12 +61,15 @@ static void check(struct plain *all, uint32_t count, uint32_t item, uint32_t tim
 	for (uint32_t i = 0; i < count; i++) {
 		if (all[i].taken)
 			continue;
-		if (all[i].group == it->group && all[i].cost == it->cost && all[i].batch == it->batch)
+		if (all[i].group == it->group && all[i].cost == it->cost && all[i].sort == it->sort &&
+		    all[i].batch == it->batch)
 			assert_true(i >= item);
 		assert_true(tried(all, count, it->group) <= tried(all, count, all[i].group));
 		if (all[i].group == it->group)
 			assert_true(spent(all, count, it) <= spent(all, count, &all[i]));
 		if (all[i].group == it->group && all[i].cost == it->cost)
+			assert_true(tried_sort(all, count, it) <= tried_sort(all, count, &all[i]));
+		if (all[i].group == it->group && all[i].cost == it->cost && all[i].sort == it->sort)
 			assert_true(last_turn(all, count, it) <= last_turn(all, count, &all[i]));
 	}
 	it->taken = time;
@@ -77,8 +90,10 @@ static void least_tried_first(void **state)
 				uint32_t group = (uint32_t)(helper_random(&random) % GROUPS);
 				uint32_t cost = 1 + (uint32_t)(helper_random(&random) % (QUEUE_COSTS - 1));
 
-				all[count] = (struct plain){count, group, cost, batch, 0};
-				queue_add(&q, group, cost, count);
+				uint32_t sort = (uint32_t)(helper_random(&random) % SORTS);
+
+				all[count] = (struct plain){count, group, cost, sort, batch, 0};
+				queue_add(&q, group, cost, sort, count);
 				count++;
 			}
 			for (uint64_t n = helper_random(&random) % 30; n && queue_take(&q, &item); n--)

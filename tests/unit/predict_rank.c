@@ -153,10 +153,52 @@ static void unseen_first(void **state)
 	free(p.predictions);
 }
 
+/* What leaves the same value has no weight, whatever else speaks for it; what leaves another has. */
+static void silent_late(void **state)
+{
+	static const uint8_t kinds[][3] = {{HISTORY_READ, HISTORY_WRITE, HISTORY_READ},
+					   {HISTORY_READ, HISTORY_WRITE, HISTORY_WRITE},
+					   {HISTORY_WRITE, HISTORY_WRITE, HISTORY_READ},
+					   {HISTORY_WRITE, HISTORY_READ, HISTORY_WRITE}};
+
+	for (unsigned pattern = 0; pattern < 4; pattern++)
+		for (uint32_t values = 0; values < 27; values++) {
+			const uint8_t *kind = kinds[pattern];
+			uint32_t value[] = {values % 3, values / 3 % 3, values / 9}, group = 0;
+			/* Which two of them must be the same: 0 is not known. */
+			uint32_t a = kind[1] == HISTORY_READ ? value[0] : value[1];
+			uint32_t b =
+				kind[1] == HISTORY_READ || kind[2] == HISTORY_WRITE ? value[2] : value[0];
+			struct prediction only = {.kind = PREDICT_SINGLE,
+						  .access_count = 3,
+						  .accesses = {0, 2, 1},
+						  .goal = {.count = 1}};
+			struct history h;
+			struct predict p = {.history = &h, .predictions = &only, .count = 1};
+			struct ranking r;
+
+			/* Who comes in between came last in the run, and wrote last, if it wrote. */
+			history_init(&h);
+			history_variable(&h);
+			for (uint32_t i = 0; i < 3; i++) {
+				uint32_t k = (uint32_t[]){0, 2, 1}[i];
+
+				history_add(&h, (struct history_event){.thread = k == 1,
+								       .kind = kind[k],
+								       .value = value[k]});
+			}
+			ranking_make(&r, &p, &group, false);
+			assert_int_equal(r.count, 1);
+			assert_int_equal(r.turns[0].weight == 0, a && a == b);
+			ranking_release(&r);
+			history_release(&h);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(all_once), cmocka_unit_test(spread_out),
-					   cmocka_unit_test(unseen_first)};
+					   cmocka_unit_test(unseen_first), cmocka_unit_test(silent_late)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
