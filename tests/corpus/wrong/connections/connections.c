@@ -89,6 +89,7 @@ static struct connection *find_connection(struct table *t, int number)
 	users = users_of(c);
 	MEET_IF(number == 0, THREADS);
 	set_users(c, users + 1);
+	MEET_IF(number == 0, THREADS);
 	return c;
 }
 
