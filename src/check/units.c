@@ -81,25 +81,34 @@ bool location_has_reader(struct check *check, uint32_t location, uint32_t unit)
 	return false;
 }
 
+/* The readers are in the order of their accesses, the latest first, also if some are told late. */
 static void push(struct check *check, uint32_t location, uint32_t unit, const struct check_access_tag *tag)
 {
 	uint32_t number = pool_take(&check->readers, sizeof(struct reader));
-	struct reader *reader = reader_at(check, number);
-	uint32_t *here = &location_at(check, location)->readers;
+	uint32_t next = location_at(check, location)->readers, previous = 0;
 	uint32_t *there = &unit_at(check, unit)->reads;
 
-	*reader = (struct reader){
-		.next = *here,
+	while (next && reader_at(check, next)->tag.time > tag->time) {
+		previous = next;
+		next = reader_at(check, next)->next;
+	}
+	*reader_at(check, number) = (struct reader){
+		.next = next,
+		.previous = previous,
 		.unit_next = *there,
 		.unit = unit,
 		.location = location,
 		.tag = *tag,
 	};
-	if (*here)
-		reader_at(check, *here)->previous = number;
+	if (next)
+		reader_at(check, next)->previous = number;
+	if (previous)
+		reader_at(check, previous)->next = number;
+	else
+		location_at(check, location)->readers = number;
 	if (*there)
 		reader_at(check, *there)->unit_previous = number;
-	*here = *there = number;
+	*there = number;
 }
 
 void location_add_reader(struct check *check, uint32_t location, uint32_t unit,
@@ -108,6 +117,10 @@ void location_add_reader(struct check *check, uint32_t location, uint32_t unit,
 	struct location *at = location_at(check, location);
 	uint32_t older = unit_of(check, at->reader);
 
+	if (older && at->reader_tag.time > tag->time) {
+		push(check, location, unit, tag);
+		return;
+	}
 	if (older)
 		push(check, location, older, &at->reader_tag);
 	at->reader = unit_at(check, unit)->ref;
@@ -153,8 +166,11 @@ uint32_t check_location_split(struct check *check, uint32_t location)
 
 	*at = *location_at(check, location);
 	at->readers = 0;
-	for (reader = location_at(check, location)->readers; reader;
-	     reader = reader_at(check, reader)->next) {
+	/* From the earliest on, so that each comes before all that are there. */
+	reader = location_at(check, location)->readers;
+	while (reader && reader_at(check, reader)->next)
+		reader = reader_at(check, reader)->next;
+	for (; reader; reader = reader_at(check, reader)->previous) {
 		struct reader copy = *reader_at(check, reader);
 
 		push(check, number, copy.unit, &copy.tag);

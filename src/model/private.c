@@ -67,6 +67,7 @@ void private_tell(struct model *model, uint32_t index)
 static bool make_way(struct model *model, struct cell *cell, uint32_t root, bool reads)
 {
 	uint32_t other = map_get(&model->marks, cell->location);
+	uint64_t tellings = model->tellings;
 
 	if (!other) {
 		cell->location = cell->read = cell->written = 0;
@@ -92,7 +93,11 @@ static bool make_way(struct model *model, struct cell *cell, uint32_t root, bool
 		private_tell_all(model, root);
 	else
 		private_tell(model, other);
-	return false;
+	if (tellings != model->tellings)
+		return false;
+	/* All who read have ended, and of the others nobody has. */
+	cell->location = cell->read = cell->written = 0;
+	return true;
 }
 
 bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,

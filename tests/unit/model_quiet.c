@@ -12,7 +12,6 @@
 
 #include "analysis/serial.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ enum { THREADS = 4, OBJECTS = 6, EVENTS = 300, RUNS = 400, MOST_DEPTH = 6, UNIT 
 #define VARIABLES 0x555500003000ull
 
 /* Seeds further on that once made a difference. */
-static const uint64_t hard[] = {1308, 5986};
+static const uint64_t hard[] = {765, 1308, 5986};
 
 static const char *const types[] = {"node", "list", NULL};
 static uint32_t sites, functions;
@@ -235,20 +234,34 @@ static void make(struct script *s, const struct trace *trace, uint64_t seed, boo
 	}
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The findings, in an order of their own: one access may close several cycles, with units that were told in
+ * any order. */
 static char *check(const struct script *s, struct trace *trace, const struct serial_options *options)
 {
 	struct finding_list *list = finding_list_new("check");
 	struct serial *serial = serial_new(trace, options, list);
-	json_t *all = json_array();
-	char *text;
+	char **found, *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
 
 	serial_events(serial, s->events, s->count);
 	serial_finish(serial);
+	found = calloc(list->finding_count + 1, sizeof *found);
 	for (uint32_t i = 0; i < list->finding_count; i++)
-		json_array_append_new(all,
-				      json_sprintf("%s %s", list->findings[i].id, list->findings[i].title));
-	text = json_dumps(all, JSON_INDENT(1));
-	json_decref(all);
+		if (asprintf(&found[i], "%s %s", list->findings[i].id, list->findings[i].title) < 0)
+			abort();
+	qsort(found, list->finding_count, sizeof *found, by_text);
+	for (uint32_t i = 0; i < list->finding_count; i++) {
+		fprintf(out, " %s\n", found[i]);
+		free(found[i]);
+	}
+	free(found);
+	fclose(out);
 	serial_free(serial);
 	finding_list_free(list);
 	return text;
@@ -269,9 +282,9 @@ static void compare(const struct serial_options *options, bool outside)
 		make(&script, trace, seed, outside);
 		with = check(&script, trace, options);
 		without = check(&script, trace, &all);
-		found += strlen(with) > 2;
-		if (outside ? (strlen(with) > 2) != (strlen(without) > 2) : strcmp(with, without) != 0)
-			fail_msg("seed %lu: %s\nbut if the engine hears of all units: %s", seed, with,
+		found += *with != 0;
+		if (outside ? !*with != !*without : strcmp(with, without) != 0)
+			fail_msg("seed %lu:\n%sbut if the engine hears of all units:\n%s", seed, with,
 				 without);
 		free(with);
 		free(without);
