@@ -15,12 +15,6 @@ static int by_caller(const void *a, const void *b)
 	return x->callee < y->callee ? -1 : x->callee > y->callee;
 }
 
-static bool starts_thread(const struct known *known)
-{
-	return known && (known->kind == KNOWN_CREATE || known->kind == KNOWN_CREATE_CXX ||
-			 known->kind == KNOWN_CREATE_TEAM);
-}
-
 static void collect(struct lint *lint)
 {
 	const struct program *p = &lint->program;
@@ -37,7 +31,7 @@ static void collect(struct lint *lint)
 		if (inst->callee && p->functions[inst->callee].flags & FUNCTION_DEFINED &&
 		    !pointsto_known(&lint->pt, inst))
 			vec_push(&edges, (struct call_edge){i, caller, inst->callee});
-		if (starts_thread(pointsto_known(&lint->pt, inst)))
+		if (known_makes_thread(pointsto_known(&lint->pt, inst)))
 			continue;
 		for (uint32_t n = 0; n < targets->count; n++)
 			if (p->functions[targets->at[n]].flags & FUNCTION_DEFINED)

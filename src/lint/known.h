@@ -3,6 +3,8 @@
 #ifndef ATOMSAN_LINT_KNOWN_H
 #define ATOMSAN_LINT_KNOWN_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum known_kind {
@@ -16,6 +18,8 @@ enum known_kind {
 	KNOWN_CREATE,      /* a thread */
 	KNOWN_CREATE_CXX,  /* std::thread: the function is virtual, in the state */
 	KNOWN_CREATE_TEAM, /* OpenMP */
+	KNOWN_CREATE_TASK, /* OpenMP: returns what the function gets as its second argument */
+	KNOWN_JOIN_TASKS,  /* that the same function made */
 	KNOWN_BARRIER,     /* of the team */
 	KNOWN_ONLY,        /* true in one thread of the team; b: always in the same one */
 	KNOWN_ONLY_END,
@@ -38,6 +42,11 @@ struct known {
 	 * LOCK.., WAIT: the lock. ALLOCATE: not used. */
 	int8_t a, b, c;
 };
+
+static inline bool known_makes_thread(const struct known *known)
+{
+	return known && known->kind >= KNOWN_CREATE && known->kind <= KNOWN_CREATE_TASK;
+}
 
 const struct known *known_find(const char *name); /* NULL if it means nothing */
 

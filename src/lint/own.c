@@ -87,7 +87,8 @@ static bool is_source(const struct own *own, uint32_t inst)
 	const struct program_inst *i = &own->lint->program.insts[inst];
 	const struct known *known = pointsto_known(&own->lint->pt, i);
 
-	return (known && known->kind == KNOWN_ALLOCATE) || i->op == PROGRAM_ALLOCA || own->taken[inst] ||
+	return (known && (known->kind == KNOWN_ALLOCATE || known->kind == KNOWN_CREATE_TASK)) ||
+	       i->op == PROGRAM_ALLOCA || own->taken[inst] ||
 	       (i->op == PROGRAM_CALL && i->callee && own->returns[i->callee]);
 }
 
@@ -234,8 +235,7 @@ static bool lets_out(const struct own *own, const struct program_inst *inst, con
 				return true;
 		return false;
 	case PROGRAM_CALL:
-		if (known && known->kind != KNOWN_NONE && known->kind != KNOWN_CREATE &&
-		    known->kind != KNOWN_CREATE_CXX && known->kind != KNOWN_CREATE_TEAM)
+		if (known && known->kind != KNOWN_NONE && !known_makes_thread(known))
 			return false;
 		for (uint32_t i = 0; i < program_argument_count(inst); i++)
 			if (has_name(p, names, program_operand(p, inst, i)) &&

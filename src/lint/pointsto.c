@@ -105,6 +105,7 @@ static void call_outside(struct pointsto *pt, const struct program_inst *inst, u
 			same(pt, inst->value, arguments[0]);
 		/* fall through */
 	case KNOWN_ALLOCATE:
+	case KNOWN_CREATE_TASK:
 		if (inst->value)
 			shape_unify(pt->shape, cell_of(pt, inst->value),
 				    (struct shape_cell){new_object(pt, OBJECT_HEAP, number), 0});
@@ -358,6 +359,16 @@ static void resolve_create(struct pointsto *pt, uint32_t number, const struct kn
 		return;
 	}
 	targets_in(pt, number, cell, 0, NULL);
+	if (known->kind == KNOWN_CREATE_TASK) {
+		for (uint32_t i = 0; pt->slots[number] && i < pt->targets.at[pt->slots[number]].count; i++) {
+			const struct program_function *f =
+				&p->functions[pt->targets.at[pt->slots[number]].at[i]];
+
+			if (f->parameter_count > 1)
+				same(pt, f->parameter + 1, inst->value);
+		}
+		return;
+	}
 	if (known->kind == KNOWN_CREATE_TEAM) {
 		if (!pt->slots[number])
 			return;
@@ -397,12 +408,6 @@ static void resolve_callbacks(struct pointsto *pt, uint32_t number)
 	}
 }
 
-static bool makes_thread(const struct known *known)
-{
-	return known && (known->kind == KNOWN_CREATE || known->kind == KNOWN_CREATE_CXX ||
-			 known->kind == KNOWN_CREATE_TEAM);
-}
-
 /* Callbacks are named, so these are settled at once; the rest is gone through again and again. */
 static void find_open(struct pointsto *pt)
 {
@@ -413,7 +418,7 @@ static void find_open(struct pointsto *pt)
 		const struct known *known = pointsto_known(pt, inst);
 
 		if (inst->op == PROGRAM_MOVE || (inst->op == PROGRAM_CALL && !inst->callee) ||
-		    makes_thread(known) ||
+		    known_makes_thread(known) ||
 		    (known && known->kind == KNOWN_MOVE && program_argument_count(inst) > 1))
 			vec_push(&pt->open, i);
 		else if (inst->op == PROGRAM_CALL && !(p->functions[inst->callee].flags & FUNCTION_DEFINED))
@@ -434,7 +439,7 @@ static void resolve(struct pointsto *pt, bool guess)
 				   pointsto_cell(pt, program_operand(p, inst, 1)), inst->size);
 		else if (!inst->callee)
 			resolve_call(pt, i, guess);
-		else if (makes_thread(pointsto_known(pt, inst)))
+		else if (known_makes_thread(pointsto_known(pt, inst)))
 			resolve_create(pt, i, pointsto_known(pt, inst));
 		else
 			copy_bytes(pt, pointsto_cell(pt, program_operand(p, inst, 0)),

@@ -324,6 +324,15 @@ static double weigh(struct lint *lint, const struct flow_edge *e, const struct v
 	/* Each of the two has a lock of its own. */
 	if (!same && !same_set && !pair_same_lock(lint, v->first_region, v->second_region))
 		c *= 0.6;
+	/* Two atomic operations on things that have nothing to do with each other: no one operation could do
+	 * both. */
+	if (!same && !same_set && !lint->regions.regions.at[v->first_region].lock &&
+	    !lint->regions.regions.at[v->second_region].lock)
+		c *= 0.6;
+	/* What is added to the value as it is then takes nothing back that others did. */
+	if (same && e->data && lint->program.insts[b->inst].op == PROGRAM_UPDATE &&
+	    lint->program.insts[b->inst].sub != SUB_EQUAL)
+		c *= 0.7;
 	/* What may be different things need not be one that changed. */
 	if (x->vague)
 		c *= 0.5;

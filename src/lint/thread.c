@@ -96,12 +96,6 @@ static void first_thread(struct lint *lint)
 			vec_push(&lint->threads.at[0].roots, f);
 }
 
-static bool is_create(const struct known *known)
-{
-	return known && (known->kind == KNOWN_CREATE || known->kind == KNOWN_CREATE_CXX ||
-			 known->kind == KNOWN_CREATE_TEAM);
-}
-
 /* What a handle holds, which is copied along when a handle is. */
 static struct shape_cell handle_of(struct lint *lint, const struct program_inst *inst,
 				   const struct known *known)
@@ -136,7 +130,7 @@ static void find_threads(struct build *b)
 			const struct program_inst *inst = &p->insts[i];
 			const struct known *known = pointsto_known(&lint->pt, inst);
 
-			if (!is_create(known) ||
+			if (!known_makes_thread(known) ||
 			    !(lint->threads.reach[program_function_of(p, i)] & 1ull << t))
 				continue;
 			const struct vec_u32 *roots = pointsto_targets(&lint->pt, i);
@@ -154,6 +148,8 @@ static void find_threads(struct build *b)
 				if (known->b >= 0)
 					lint->threads.at[made].argument =
 						program_operand(p, inst, (uint32_t)known->b);
+				if (known->kind == KNOWN_CREATE_TASK)
+					lint->threads.at[made].argument = inst->value;
 				if (known->kind == KNOWN_CREATE_TEAM)
 					lint->threads.at[made].several = true;
 			}
@@ -223,6 +219,22 @@ static uint64_t with_children(struct build *b, uint64_t gone)
 	return gone;
 }
 
+/* All tasks that a function makes, however many: who waits, waits for each. */
+static uint64_t tasks_of(const struct build *b, uint32_t function)
+{
+	const struct program *p = &b->lint->program;
+	uint64_t tasks = 0;
+
+	for (uint32_t c = 0; c < b->creates.count; c++) {
+		uint32_t inst = b->creates.at[c].inst;
+
+		if (program_function_of(p, inst) == function &&
+		    pointsto_known(&b->lint->pt, &p->insts[inst])->kind == KNOWN_CREATE_TASK)
+			tasks |= b->creates.at[c].threads;
+	}
+	return tasks;
+}
+
 static void find_joins(struct build *b)
 {
 	struct lint *lint = b->lint;
@@ -235,8 +247,15 @@ static void find_joins(struct build *b)
 		if (known && known->kind == KNOWN_CREATE_TEAM && b->site_of[i]) {
 			continue;
 		}
-		if (!known || known->kind != KNOWN_JOIN || !lint->threads.reach[program_function_of(p, i)])
+		if (!known || (known->kind != KNOWN_JOIN && known->kind != KNOWN_JOIN_TASKS) ||
+		    !lint->threads.reach[program_function_of(p, i)])
 			continue;
+		if (known->kind == KNOWN_JOIN_TASKS) {
+			join.threads = tasks_of(b, program_function_of(p, i));
+			vec_push(&b->joins, join);
+			b->site_of[i] = b->joins.count;
+			continue;
+		}
 		join.handle = handle_of(lint, &p->insts[i], known);
 		for (uint32_t c = 0; c < b->creates.count; c++)
 			if (join.handle.node &&
@@ -270,7 +289,7 @@ static uint64_t after_inst(struct build *b, uint32_t i, uint64_t alive, uint64_t
 
 	if (p->insts[i].op != PROGRAM_CALL)
 		return alive;
-	if (is_create(known) && b->site_of[i] && known->kind != KNOWN_CREATE_TEAM) {
+	if (known_makes_thread(known) && b->site_of[i] && known->kind != KNOWN_CREATE_TEAM) {
 		uint64_t made = b->creates.at[b->site_of[i] - 1].threads;
 
 		for (uint32_t t = 0; t < lint->threads.count; t++)
@@ -279,7 +298,8 @@ static uint64_t after_inst(struct build *b, uint32_t i, uint64_t alive, uint64_t
 		*gone &= ~made;
 		return alive | made;
 	}
-	if (known && known->kind == KNOWN_JOIN && b->site_of[i] && b->joins.count) {
+	if (known && (known->kind == KNOWN_JOIN || known->kind == KNOWN_JOIN_TASKS) && b->site_of[i] &&
+	    b->joins.count) {
 		*gone |= b->joins.at[b->site_of[i] - 1].threads;
 		return alive & ~b->joins.at[b->site_of[i] - 1].threads;
 	}
@@ -512,7 +532,7 @@ static void own_arguments(struct lint *lint)
 			continue;
 		thread->owns_argument =
 			(p->insts[maker].op == PROGRAM_OFFSET && p->insts[maker].flags & PROGRAM_ARRAY) ||
-			(known && known->kind == KNOWN_ALLOCATE);
+			(known && (known->kind == KNOWN_ALLOCATE || known->kind == KNOWN_CREATE_TASK));
 	}
 }
 
