@@ -21,28 +21,56 @@ static const char *critical_name(struct lint *lint, const char *name)
 		      : "critical";
 }
 
+/*
+ * The variable that the lock is. NULL if there is none, or if one node stands for
+ * several: locks that are only known by pointers are all one to the points-to
+ * analysis, together with whatever else those may point to, and a wrong name is
+ * worse than none.
+ */
+static const char *global_name(struct lint *lint, struct shape_cell cell)
+{
+	const struct program *p = &lint->program;
+	const char *name = NULL;
+	uint32_t cookie;
+
+	for (uint32_t o = shape_first(lint->pt.shape, cell.node, &cookie); o;
+	     o = shape_next(lint->pt.shape, &cookie)) {
+		const struct object *object = &lint->pt.objects.at[o];
+		const struct program_global *global;
+
+		if (object->kind != OBJECT_GLOBAL)
+			continue;
+		global = &p->globals[object->index];
+		/* The compiler's own tables are no locks, either. */
+		if ((global->flags & GLOBAL_CONSTANT) || starts(program_text(p, global->name), "_ZT"))
+			continue;
+		if (name)
+			return NULL;
+		name = program_text(p, global->name);
+	}
+	return name;
+}
+
 static const char *lock_name(struct lint *lint, uint32_t note, struct shape_cell cell)
 {
 	const struct program *p = &lint->program;
 	const struct program_note *n = &p->notes[note];
 	const char *type = program_text(p, n->type), *member = program_text(p, n->member);
-	uint32_t cookie;
+	const char *name;
 
 	/* What begins so is the C library's own: the lock is the whole, and not in a struct. */
 	if (*type && *member && strncmp(member, "__", 2) != 0)
 		return lint_text(lint, mem_textf("%s.%s", type, member));
-	for (uint32_t o = shape_first(lint->pt.shape, cell.node, &cookie); o;
-	     o = shape_next(lint->pt.shape, &cookie))
-		if (lint->pt.objects.at[o].kind == OBJECT_GLOBAL) {
-			const char *name = program_text(p, p->globals[lint->pt.objects.at[o].index].name);
-
-			return starts(name, critical) ? critical_name(lint, name) : name;
-		}
+	name = global_name(lint, cell);
+	if (name)
+		return starts(name, critical) ? critical_name(lint, name) : name;
 	if (starts(program_text(p, n->base), critical))
 		return critical_name(lint, program_text(p, n->base));
 	if (*program_text(p, n->base))
 		return program_text(p, n->base);
-	return *type ? lint_text(lint, mem_textf("lock of %s", type)) : "a lock";
+	if (!*type)
+		return "a lock";
+	return lint_text(lint, mem_textf(strncmp(member, "__", 2) != 0 ? "lock of %s" : "a %s", type));
 }
 
 static uint32_t lock_at(struct lint *lint, struct shape_cell cell, uint32_t note)
