@@ -206,9 +206,8 @@ static int run_program(struct healing *h, char **argv)
 	else if (!h->quiet)
 		print_text(h);
 	healing_keep(h, times_waited, NULL, h);
-	if (failed)
-		return failed;
-	return child_end(status);
+	h->ended = status;
+	return failed;
 }
 
 static bool is_number(const char *text)
@@ -232,6 +231,9 @@ static int heal(struct healing *h, char **argv)
 	else
 		status = h->verify ? healing_verify(h) : run_program(h, argv);
 	folder_remove(h->folder);
+	/* Not before: it may be by a signal. */
+	if (!h->verify && status == CLI_OK)
+		status = child_end(h->ended);
 	target_release(&h->target);
 	repository_release(&h->repository);
 	free(h->counters);

@@ -24,6 +24,7 @@ struct healing {
 	uint64_t (*counters)[ATOMSAN_HEAL_COUNTERS];
 	uint32_t processes;
 	bool lost; /* some process could not tell */
+	int ended; /* how the program did, as wait has it */
 };
 
 /* ---- healing_sources.c ---- */

@@ -116,7 +116,11 @@ def main():
                                           "{ return n > 2 ? raise(atoi(w[2])) : atoi(w[1]); }\n")
         run(atomsan, "cc", "-g", "ends.c", "-o", "ends")
         for words, status in ((["0"], 0), (["7"], 7), (["127"], 127), (["0", "15"], -15), (["0", "9"], -9)):
-            run(atomsan, "heal", f"--repository={table}", "--", "./ends", *words, status=status)
+            temporary = tempfile.mkdtemp(dir=scratch)
+            run(atomsan, "heal", f"--repository={table}", "--", "./ends", *words, status=status,
+                env=dict(os.environ, TMPDIR=temporary))
+            if os.listdir(temporary):
+                fail(f"{words}: something was left in the temporary folder: {os.listdir(temporary)}")
         expect(run(atomsan, "heal", f"--repository={table}", "--", source, status=1).stderr, "program", "no program")
         expect(run(atomsan, "heal", f"--repository={table}", "--", "/bin/true", status=1).stderr, "built with",
                "a program of others")
