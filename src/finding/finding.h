@@ -145,7 +145,7 @@ struct finding {
 	const char *reason;
 	uint64_t runs; /* in how many runs it was found */
 	const char *first_seen, *last_seen;
-	const char *command; /* the words of the run that its schedule is for, quoted for a shell */
+	const char *command;          /* the words of the run that its schedule is for, quoted for a shell */
 	struct finding_forced forced; /* confidence is lower if none of them failed */
 	struct finding_event *history;
 	uint32_t history_count;

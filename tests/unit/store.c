@@ -178,8 +178,7 @@ static void again(void **state)
 	assert_string_equal(list->findings[0].history[1].to, "healed");
 	assert_string_equal(list->runs[0].arguments, "./other");
 	assert_string_equal(list->findings[0].command, "./bank 1000");
-	assert_int_equal(
-		sql(path, "SELECT count(*) FROM findings WHERE document LIKE '%\"time\"%'"), 0);
+	assert_int_equal(sql(path, "SELECT count(*) FROM findings WHERE document LIKE '%\"time\"%'"), 0);
 
 	/* Fixed, and found again by somebody who is less certain: that is how far the new life has come. */
 	store = opened(path, STORE_WRITE);
