@@ -52,9 +52,10 @@ static void say(const struct job *job, const char *format, ...)
 	fflush(stderr);
 }
 
-/* Runs atomsan with the words, standard output going to a file. Returns the exit status, -1 if there is none.
- */
-static int step(const struct job *job, const char *const *words, bool with_program, const char *output)
+/* Runs atomsan with the words, standard output going to a file, and standard error to one, too, unless that
+ * is NULL. Returns the exit status, -1 if there is none. */
+static int step(const struct job *job, const char *const *words, bool with_program, const char *output,
+		const char *errors)
 {
 	char **argv = mem_zalloc(MOST_WORDS + (size_t)job->program_words + 3, sizeof(*argv));
 	posix_spawn_file_actions_t actions;
@@ -73,6 +74,9 @@ static int step(const struct job *job, const char *const *words, bool with_progr
 	}
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (errors)
+		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors,
+						 O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	status = posix_spawn(&child, job->self, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	free(argv);
@@ -129,14 +133,18 @@ static struct finding_list *find(struct job *job, const char *verb, const char *
 				 bool with_program)
 {
 	char *path = mem_textf("%s/%s.json", job->folder, verb);
+	bool race = !strcmp(verb, "race");
+	/* What the program itself prints under race was seen under record. */
+	char *errors = race ? mem_textf("%s/errors", job->folder) : NULL;
 	struct finding_list *found = NULL;
 	struct err err;
 
 	say(job, "%-8s ", verb);
-	int status = step(job, words, with_program, path);
+	int status = step(job, words, with_program, path, errors);
 
+	free(errors);
 	/* Without findings, race has the program's own status: there the document alone tells. */
-	if (status == CLI_OK || status == CLI_FINDINGS || !strcmp(verb, "race"))
+	if (status == CLI_OK || status == CLI_FINDINGS || race)
 		found = finding_list_read(path, &err);
 	if (found) {
 		say(job, "%u finding%s\n", found->finding_count, found->finding_count == 1 ? "" : "s");
@@ -162,7 +170,7 @@ static int work(struct job *job, const struct publish *publish)
 			(const char *[]){"lint", "--json", "--no-store", job->program[0], spec, NULL}, false);
 
 	say(job, "record   ");
-	int status = step(job, (const char *[]){"record", "-o", trace, NULL}, true, output);
+	int status = step(job, (const char *[]){"record", "-o", trace, NULL}, true, output, NULL);
 	struct stat recorded;
 
 	/* The program's own status is its own business here; explore judges it. */
