@@ -556,10 +556,12 @@ void unit_synchronises(struct model *model, uint32_t thread_index)
 	for (uint32_t i = 0; i < thread->depth; i++) {
 		struct routine *routine = routine_of(model, thread->frames[i].function);
 
-		if (!routine->loop || routine->synchronises)
+		if (!routine->loop)
 			continue;
 		routine->synchronises = true;
-		if (routine->walk || model->options.keep_loop_units)
+		/* What is below the floor is no unit already. An iteration above it was entered before anybody
+		 * knew, be it that another thread was the first to take a lock in this loop. */
+		if (routine->walk || model->options.keep_loop_units || i <= thread->floor)
 			continue;
 		raise_floor(model, thread, i);
 		/* Those above remember the floor that is theirs to go back to. */
