@@ -559,8 +559,8 @@ void unit_synchronises(struct model *model, uint32_t thread_index)
 		if (!routine->loop)
 			continue;
 		routine->synchronises = true;
-		/* What is below the floor is no unit already. An iteration above it was entered before anybody
-		 * knew, be it that another thread was the first to take a lock in this loop. */
+		/* What is below the floor is no unit already. An iteration above it was entered before
+		 * anybody knew, be it that another thread was the first to take a lock in this loop. */
 		if (routine->walk || model->options.keep_loop_units || i <= thread->floor)
 			continue;
 		raise_floor(model, thread, i);
