@@ -88,6 +88,19 @@ static int step(const struct job *job, const char *const *words, bool with_progr
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* The reason is the last thing that a verb says. */
+static void say_last_line(const struct job *job, const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char line[512], last[512] = "";
+
+	while (file && fgets(line, sizeof line, file))
+		memcpy(last, line, sizeof last);
+	if (file)
+		fclose(file);
+	say(job, "%s", last);
+}
+
 static struct finding *known(struct finding_list *list, const char *id)
 {
 	for (uint32_t i = 0; i < list->finding_count; i++)
@@ -142,7 +155,6 @@ static struct finding_list *find(struct job *job, const char *verb, const char *
 	say(job, "%-8s ", verb);
 	int status = step(job, words, with_program, path, errors);
 
-	free(errors);
 	/* Without findings, race has the program's own status: there the document alone tells. */
 	if (status == CLI_OK || status == CLI_FINDINGS || race)
 		found = finding_list_read(path, &err);
@@ -150,8 +162,11 @@ static struct finding_list *find(struct job *job, const char *verb, const char *
 		say(job, "%u finding%s\n", found->finding_count, found->finding_count == 1 ? "" : "s");
 		take(job, found);
 	} else {
+		if (errors)
+			say_last_line(job, errors);
 		say(job, "was not done\n");
 	}
+	free(errors);
 	free(path);
 	return found;
 }
