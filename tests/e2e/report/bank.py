@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """bank.py ATOMSAN BANK: the whole life of one finding, on the bank of the examples, with the verbs that a user types: lint
 suspects it, a run that loses nothing predicts it, a forced schedule reproduces it, healing keeps it from happening, the
-sources are mended and nothing is found any more; and when the old sources come back, so does it, as new. All along it is
+sources are mended and verify finds it no more; and when the old sources come back, so does it, as new. All along it is
 one finding with one id and one history, in every report."""
 import json
 import os
@@ -51,6 +51,10 @@ def build(source):
 
 def explore(ok):
     return run("explore", "--seed=1", "--budget=20", "--jobs=1", "--plain-seconds=0.01", "--", "./bank", "1", ok=ok)
+
+
+def verify(status, argument):
+    return run("verify", "--budget=20", first["id"][2:8], "--", "./bank", argument, ok=(status,))
 
 
 history = []
@@ -102,14 +106,21 @@ with tempfile.TemporaryDirectory() as folder:
           and trials["kept, healed"]["failures"] == 0, f"what healing did is not told: {trials}")
 
     check("has changed since" not in run("show", first["id"]), "nothing has changed yet")
+    told = verify(66, "1")
+    check("still there: reproduced by explore" in told, told)
+    now("healed", None)
     build(MENDED)
     os.utime("bank.c", (os.stat("bank.c").st_mtime + 60,) * 2)
     check("bank.c has changed since" in run("show", first["id"]), "its lines are others now")
-    run("lint", "./bank")
-    explore((0,))
+    # Nobody deposits anything: that nothing is found then is no wonder.
+    told = verify(1, "0")
+    check("not shown: the recorded run did not come to deposit" in told, told)
     now("healed", None)
-    run("mark", first["id"][2:8], "fixed", "--reason=one critical section; explore finds nothing")
-    history.append(("review", "fixed", "one critical section; explore finds nothing"))
+    told = verify(0, "1")
+    tried = re.search(r"fixed: (not found by lint, in a recorded run or in 20 runs under the scheduler, \d+ schedules predicted; build \w+)$",
+                      told, re.M)
+    check(tried, told)
+    history.append(("review", "fixed", f"verified: {tried[1]}"))
     now("healed", None, "fixed")
     check(run("list").startswith("no findings"), "what is fixed is not listed")
     run("diff", "--update", "atomsan.base")

@@ -33,6 +33,7 @@ expect()
 
 expect "show" sho
 expect "mark" mar
+expect "verify" ver
 expect "--strip-path-prefix=" show --st
 expect "--db=" list --db
 expect "file.atr" dump fi
