@@ -126,7 +126,7 @@ static void add_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeR
 		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
 	struct note note;
 
-	if (!subprogram || found_count == MOST_SITES || select_pointer_private(pointer))
+	if (!subprogram || found_count == MOST_SITES || private_pointer(pointer))
 		return;
 	note_find(instruction, write, &note);
 	if (select_type_ignored(note.type) || select_member_ignored(note.type, note.member))
@@ -342,7 +342,7 @@ void heal_instrument(LLVMModuleRef module)
 	types_collect(module);
 	variables_collect(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-		select_forget_answers();
+		private_forget();
 		if (!LLVMIsDeclaration(f) && !select_function_ignored(f))
 			collect(f);
 	}

@@ -106,7 +106,7 @@ static void look(LLVMValueRef function, struct content *content)
 			if (opcode == LLVMLandingPad)
 				content->comes_back = true;
 			if ((opcode == LLVMLoad || opcode == LLVMStore) &&
-			    !select_pointer_private(LLVMGetOperand(i, opcode == LLVMStore))) {
+			    !private_pointer(LLVMGetOperand(i, opcode == LLVMStore))) {
 				content->accesses++;
 				content->writes |= opcode == LLVMStore;
 			}

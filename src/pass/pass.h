@@ -217,16 +217,23 @@ void annotations_collect(LLVMModuleRef module);
 /* ---- select.c: what need not be instrumented ---- */
 
 void select_begin(LLVMModuleRef module);
-void select_forget_answers(void); /* uses changed */
 bool select_function_ignored(LLVMValueRef function);
+bool select_global_ignored(LLVMValueRef global);
 bool select_type_ignored(const char *type);
 bool select_member_ignored(const char *type, const char *member);
 /* What annotations ask for: 't' a type, 'm' a member as TYPE.MEMBER. */
 void select_ignore(char kind, const char *name);
 void select_ignore_variable(LLVMValueRef global);
-bool select_pointer_private(LLVMValueRef pointer); /* no other thread can reach what it points to */
-bool select_escapes(LLVMValueRef alloca_or_call);  /* its address may outlive or leave this function */
-LLVMValueRef select_base(LLVMValueRef pointer);    /* without GEPs and casts */
+
+/* ---- private.c: what no other thread can reach ---- */
+
+bool private_pointer(LLVMValueRef pointer);      /* what it points to is such */
+bool private_escapes(LLVMValueRef local);        /* its address may outlive or leave this function */
+LLVMValueRef private_base(LLVMValueRef pointer); /* without GEPs and casts */
+void private_forget(void);                       /* uses changed */
+/* Allocations and parameters are looked at between these, as the module was at the first. */
+void private_begin(LLVMModuleRef module);
+void private_end(void);
 
 /* ---- embed.c ---- */
 
