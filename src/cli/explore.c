@@ -198,7 +198,9 @@ static void print_summary(const struct explore *e)
 		if (f->given < 0)
 			printf(" with seed %" PRIu64, f->seed);
 		printf("; %u context switches, made out of %u%s\n", f->schedule->step_count, f->steps_before,
-		       f->again ? "" : "; does not always fail again");
+		       f->again       ? ""
+		       : f->only_seen ? "; observed, and not yet tried again"
+				      : "; does not always fail again");
 	}
 	printf("\n");
 }
@@ -288,7 +290,8 @@ static int report(struct exploration *x, const struct explore *e, struct err *er
 					    .first_predicted = x->setup.must_try,
 					    .predicted = x->predicted,
 					    .predicted_by_schedule = x->predicted_by_schedule,
-					    .predicted_count = x->predicted_count};
+					    .predicted_count = x->predicted_count,
+					    .stop = &stop};
 	int failed = 0;
 
 	list->program = finding_text(list, x->target.argv[0]);
@@ -354,6 +357,10 @@ static int explore_all(struct exploration *x)
 	x->cpu_seconds = -cost_children();
 	e = exploration_given(x, &err) < 0 || look_first(x, &err) < 0 ? NULL : explore(&x->setup, &err);
 	x->cpu_seconds += cost_children();
+	/* What was found takes a run each to be told; who does not want to wait for these either says so
+	 * again. */
+	while (read(stop_pipe[0], (char[16]){0}, 16) > 0)
+		;
 	if (x->terminal)
 		fputs("\r\033[K", stderr);
 	if (!e)
