@@ -253,6 +253,7 @@ static double confidence_of(uint32_t rule)
 	case MODEL_RULE_FILE:
 		return 0.7;
 	case MODEL_RULE_DIRECT:
+	case MODEL_RULE_CALLS:
 		return 0.6;
 	default:
 		return 0.5;

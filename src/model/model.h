@@ -46,6 +46,7 @@ struct model_options {
 	X(ARGUMENT, "it works on two objects of this type, of which the accessed one is the second") \
 	X(FILE, "it belongs to the file whose variables are accessed")                               \
 	X(DIRECT, "it accesses the object itself")                                                   \
+	X(CALLS, "it holds a lock over several calls of functions on the object")                    \
 	X(LOOP, "it is one iteration of a loop that synchronises")                                   \
 	X(SECTION, "it is a critical section")                                                       \
 	X(DECLARED, "it is declared as a unit")                                                      \

@@ -108,7 +108,7 @@ static void close_unit(struct model *model, uint32_t index)
 	set_unit_gone(model, root);
 }
 
-static void close_list(struct model *model, uint32_t *list, uint64_t *serial)
+void unit_close_all(struct model *model, uint32_t *list, uint64_t *serial)
 {
 	uint32_t index = *list;
 
@@ -226,10 +226,10 @@ void unit_merge(struct model *model, uint32_t from, uint32_t to)
 static void raise_floor(struct model *model, struct thread *thread, uint32_t floor)
 {
 	for (uint32_t i = thread->floor; i < floor; i++)
-		close_list(model, &thread->frames[i].units, &thread->frames[i].serial);
+		unit_close_all(model, &thread->frames[i].units, &thread->frames[i].serial);
 	for (uint32_t i = 0; i < thread->bracket_count; i++)
 		if (thread->brackets[i].depth <= floor && thread->brackets[i].rule != MODEL_RULE_DECLARED)
-			close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
+			unit_close_all(model, &thread->brackets[i].units, &thread->brackets[i].serial);
 	thread->floor = floor;
 }
 
@@ -241,8 +241,8 @@ static void no_unit_any_more(struct model *model, uint32_t function)
 		for (uint32_t i = 0; i < model->threads[t].depth; i++)
 			if (model->threads[t].frames[i].function == function) {
 				model->threads[t].frames[i].start = true;
-				close_list(model, &model->threads[t].frames[i].units,
-					   &model->threads[t].frames[i].serial);
+				unit_close_all(model, &model->threads[t].frames[i].units,
+					       &model->threads[t].frames[i].serial);
 			}
 }
 
@@ -263,7 +263,8 @@ static void split_dispatcher(struct model *model, struct thread *thread, uint32_
 {
 	struct frame *iteration = &thread->frames[depth - 1];
 
-	close_list(model, &iteration->units, &iteration->serial);
+	unit_close_all(model, &iteration->units, &iteration->serial);
+	bracket_close(model, thread, depth);
 }
 
 void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, uint64_t receiver)
@@ -300,6 +301,8 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		thread->frames[depth].job = true;
 		split_dispatcher(model, thread, depth);
 	}
+	if (routine->receiver_type && receiver && thread->held_count)
+		bracket_called(model, thread, depth);
 	if (routine->loop && routine->synchronises && !routine->walk && !model->options.keep_loop_units)
 		raise_floor(model, thread, depth);
 	if (routine->waits)
@@ -314,7 +317,9 @@ void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)
 		struct frame *frame = &thread->frames[--thread->depth];
 
 		if (frame->units)
-			close_list(model, &frame->units, &frame->serial);
+			unit_close_all(model, &frame->units, &frame->serial);
+		if (thread->bracket_count)
+			bracket_left(model, thread);
 		notes_left(thread, thread->depth);
 		while (thread->object_count > frame->objects) {
 			uint64_t address = thread->objects[--thread->object_count];
@@ -438,8 +443,10 @@ uint32_t unit_choose(struct model *model, uint32_t thread_index, uint32_t root, 
 	for (uint32_t i = 0; i <= thread->depth; i++) {
 		/* A bracket stands between the frames that were open when it began and the later ones. */
 		for (; bracket < thread->bracket_count && thread->brackets[bracket].depth <= i; bracket++)
-			if ((*why = thread->brackets[bracket].rule))
+			if (bracket_on(model, thread, bracket, root)) {
+				*why = thread->brackets[bracket].rule;
 				return bracket | UNIT_BRACKET;
+			}
 		if (i == thread->depth)
 			break;
 		if (i < thread->floor && !routine_of(model, thread->frames[i].function)->declared)
@@ -492,46 +499,14 @@ bool unit_reads_again(struct model *model, uint32_t root, uint64_t address)
 	return false;
 }
 
-void unit_bracket_begin(struct model *model, uint32_t thread_index, uint64_t name, uint32_t rule)
-{
-	struct thread *thread = unit_thread(model, thread_index);
-
-	if (thread->bracket_count == thread->bracket_room) {
-		thread->bracket_room = thread->bracket_room ? thread->bracket_room * 2 : 4;
-		thread->brackets =
-			mem_resize(thread->brackets, thread->bracket_room, sizeof(*thread->brackets));
-	}
-	thread->brackets[thread->bracket_count++] = (struct bracket){.depth = thread->depth,
-								     .context = unit_context(thread),
-								     .rule = rule,
-								     .name = name,
-								     .serial = ++model->serial};
-}
-
-void unit_bracket_end(struct model *model, uint32_t thread_index, uint64_t name)
-{
-	struct thread *thread = unit_thread(model, thread_index);
-
-	/* The latest of this name; brackets need not be well nested. */
-	for (uint32_t i = thread->bracket_count; i-- > 0;) {
-		if (thread->brackets[i].name != name)
-			continue;
-		close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
-		thread->brackets[i].rule = MODEL_RULE_NONE;
-		break;
-	}
-	while (thread->bracket_count && !thread->brackets[thread->bracket_count - 1].rule)
-		thread->bracket_count--;
-}
-
 void unit_split(struct model *model, uint32_t thread_index)
 {
 	struct thread *thread = unit_thread(model, thread_index);
 
 	for (uint32_t i = 0; i < thread->depth; i++)
-		close_list(model, &thread->frames[i].units, &thread->frames[i].serial);
+		unit_close_all(model, &thread->frames[i].units, &thread->frames[i].serial);
 	for (uint32_t i = 0; i < thread->bracket_count; i++)
-		close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
+		unit_close_all(model, &thread->brackets[i].units, &thread->brackets[i].serial);
 }
 
 uint32_t unit_gave_back(struct model *model, struct thread *thread, uint64_t since)
@@ -543,9 +518,11 @@ uint32_t unit_gave_back(struct model *model, struct thread *thread, uint64_t sin
 
 		if (routine_of(model, frame->function)->declared)
 			continue;
-		close_list(model, &frame->units, &frame->serial);
+		unit_close_all(model, &frame->units, &frame->serial);
 		outermost = i;
 	}
+	if (outermost != UINT32_MAX)
+		bracket_close(model, thread, outermost + 1);
 	return outermost;
 }
 

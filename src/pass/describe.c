@@ -191,6 +191,20 @@ unsigned describe_argument(LLVMValueRef function)
 	return n;
 }
 
+const char *describe_pointer(LLVMValueRef pointer, const char **type)
+{
+	struct note note = {"", "", "", 0, 0, 0, 0};
+	struct cursor c;
+	bool member;
+
+	/* Not one to a part of what the member points to. */
+	if (follow(pointer, &c, &member, 0) != pointer || !di_is_struct(c.type))
+		return NULL;
+	note.type = *type = types_name(c.type);
+	describe_base(pointer, &note, ATOMSAN_NO_RECEIVER);
+	return note.base_kind == ATOMSAN_BASE_MEMBER ? note.base : NULL;
+}
+
 /* ---- accesses ---- */
 
 static enum shape shape_of(LLVMTypeRef type)

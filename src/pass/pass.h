@@ -157,6 +157,9 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 unsigned describe_receiver(LLVMValueRef function, const char **type);
 /* Another parameter that points to a struct of the receiver's type, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_argument(LLVMValueRef function);
+/* Early, of the function that was described last: the member ("type.member") that a pointer was loaded from,
+ * or NULL, and the struct that it points to. */
+const char *describe_pointer(LLVMValueRef pointer, const char **type);
 
 /* ---- accessor.c: early; plain getters and setters ---- */
 
@@ -164,6 +167,10 @@ bool accessor_is(LLVMValueRef function);
 
 /* passes_on.c: does it call what its argument leads to, and so pass on the thread that begins with it? */
 bool passes_on(LLVMValueRef function);
+
+/* calls_on.c: on which structs, reached through a pointer member of its receiver, it calls functions several
+ * times; a tag on each line. */
+const char *calls_on(LLVMValueRef function);
 
 /* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
 
@@ -193,7 +200,7 @@ LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsig
 /* Two neighbours, for what a call reads and for what it writes (see rt/watched.inc). */
 LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note);
 LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned line, unsigned flags,
-			    unsigned asm_blocks);
+			    unsigned asm_blocks, const char *calls_on);
 /* For tables elsewhere: an empty entry, and the distance of a text from one of its fields. */
 LLVMValueRef sites_new_entry(LLVMTypeRef type, const char *section);
 LLVMValueRef sites_distance(LLVMValueRef entry, unsigned byte, const char *text);
