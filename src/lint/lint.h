@@ -7,7 +7,7 @@
  *   program    the program, as atomsan-lower read it
  *   pointsto   where pointers lead, which functions computed calls reach
  *   callgraph  who calls whom; functions in bottom-up order
- *   thread     abstract threads, which of them run at the same time, and where
+ *   thread     abstract threads; threadlife: which of them run at the same time, and where
  *   team       the same within a team of OpenMP: barriers, what one does for all
  *   region     locks, critical regions, what is held at each instruction
  *   access     accesses, the variables they name, what is shared
@@ -49,7 +49,7 @@ struct callgraph {
 	uint32_t *by_inst;
 };
 
-/* ---- thread.c ---- */
+/* ---- thread.c, threadlife.c ---- */
 
 enum { THREAD_MOST = 64 };
 
