@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "lint/view.h"
+
 /* Control dependence the other way round. */
 static void find_controlled(struct flow_work *w)
 {
@@ -29,15 +31,57 @@ static void find_controlled(struct flow_work *w)
 	w->controlled_first[w->cfg->count] = count;
 }
 
+static uint64_t inside_key(const struct flow_work *w, const struct flow_use *use)
+{
+	const struct access *a = &w->lint->accesses.at.at[use->access];
+
+	return (uint64_t)a->variable << 33 | (uint64_t)use->region << 1 | a->write;
+}
+
+/* Places of parameters have 6 bits, and planes 2: what is left is enough for any program that fits here. */
+static uint64_t param_key(const struct flow_work *w, uint32_t parameter, const struct flow_use *use,
+			  int plane)
+{
+	const struct access *a = &w->lint->accesses.at.at[use->access];
+
+	return (uint64_t)a->variable << 36 | (uint64_t)use->region << 9 | parameter << 3 |
+	       (uint32_t)plane << 1 | a->write;
+}
+
 void flowuse_prepare(struct flow_work *w)
 {
+	const struct lint *lint = w->lint;
+	const struct flow_summary *s = &w->summaries[w->function];
+	uint32_t always = lint->contexts.always[w->function];
+	bool locked = always != UINT32_MAX && lint->contexts.locksets.at[always].count;
+
 	find_controlled(w);
 	w->source_region = mem_alloc((w->sources.count + 1) * sizeof(*w->source_region));
+	w->via_region = mem_alloc((w->sources.count + 1) * sizeof(*w->via_region));
+	w->ways = mem_zalloc(w->sources.count + 1, sizeof(*w->ways));
+	w->may_edge = mem_zalloc(w->words + 1, sizeof(*w->may_edge));
+	w->may_joint = mem_zalloc(w->words + 1, sizeof(*w->may_joint));
+	for (uint32_t n = 0; n < w->params; n++)
+		w->may_edge[n / 64] |= 1ull << (n % 64);
 	for (uint32_t i = 0; i < w->sources.count; i++) {
 		const struct flow_source *source = &w->sources.at[i];
+		uint32_t n = w->params + i;
 
-		w->source_region[i] = source->region ? source->region : flow_region(w->lint, source->via);
+		w->via_region[i] = flow_region(lint, source->via);
+		w->source_region[i] = source->region ? source->region : w->via_region[i];
+		/* Read in no region, and in none of the callers': there is nothing that could end. */
+		if (w->source_region[i] || locked)
+			w->may_edge[n / 64] |= 1ull << (n % 64);
+		if (w->source_region[i] &&
+		    lint->views->writers[lint->accesses.at.at[source->access].variable].count)
+			w->may_joint[n / 64] |= 1ull << (n % 64);
 	}
+	/* Of a member of a recursion, what the round before found. */
+	for (uint32_t i = 0; i < s->inside.count; i++)
+		map_set(&w->inside, inside_key(w, &s->inside.at[i]), 1);
+	for (uint32_t i = 0; i < s->uses.count; i++)
+		map_set(&w->uses,
+			param_key(w, s->uses.at[i].parameter, &s->uses.at[i].use, s->uses.at[i].plane), 1);
 }
 
 /* Does a condition depend on something that came from outside the region? */
@@ -245,10 +289,9 @@ static bool breaks_callers(const struct flow_work *w, uint32_t from, uint32_t to
 }
 
 /* The value was read in a region that a call left to us; is the use surely in that one? */
-static bool stays_in_left(const struct lint *lint, const struct flow_source *source,
-			  const struct flow_use *use)
+static bool stays_in_left(const struct lint *lint, const struct flow_source *source, uint32_t via)
 {
-	const struct lock_state *s = region_state(lint, use->via);
+	const struct lock_state *s = region_state(lint, via);
 
 	if (!source->region || source->region != lint->regions.by_inst[source->via])
 		return false;
@@ -258,23 +301,40 @@ static bool stays_in_left(const struct lint *lint, const struct flow_source *sou
 	return false;
 }
 
+/* It is asked for each of the many accesses that a call leads to. */
+static const struct flow_way *way_to(struct flow_work *w, uint32_t number, uint32_t via)
+{
+	const struct flow_source *source = &w->sources.at[number];
+	struct flow_way *way = &w->ways[number];
+
+	if (way->via == via)
+		return way;
+	way->via = via;
+	way->again = reaches_back(w, source->via, via);
+	way->around = way->again && flow_same_regions(w->lint, source->via, via) &&
+		      leaves_region(w, source->via, via);
+	/* One call is no split of itself, unless its result comes back to it; and the region may be a
+	 * caller's, and go on. */
+	way->never = (source->via == via && !way->again) || stays_in_left(w->lint, source, via) ||
+		     (!w->source_region[number] && !breaks_callers(w, source->via, via));
+	/* One that is never left in between is no split. */
+	way->together = !source->region && !way->around && stays_in_region(w->lint, source->via, via);
+	return way;
+}
+
 static void add_edge(struct flow_work *w, uint32_t symbol, struct flow_use use, int plane)
 {
 	const struct flow_source *source = &w->sources.at[symbol - w->params];
-	struct flow_edge edge = {.function = w->function, .from = *source, .to = use, .data = plane == DATA};
+	const struct flow_way *way = way_to(w, symbol - w->params, use.via);
+	struct flow_edge edge = {.function = w->function,
+				 .from = *source,
+				 .to = use,
+				 .data = plane == DATA,
+				 .carried = plane == CARRIED,
+				 .again = way->again,
+				 .around = way->around};
 
-	/* One call is no split of itself, unless its result comes back to it. */
-	edge.again = reaches_back(w, source->via, use.via);
-	edge.carried = plane == CARRIED;
-	if ((source->via == use.via && !edge.again) || stays_in_left(w->lint, source, &use))
-		return;
-	edge.around = edge.again && flow_same_regions(w->lint, source->via, use.via) &&
-		      leaves_region(w, source->via, use.via);
-	/* As for the use, unless the caller's region does not go on; one that is never left in between is no
-	 * split. */
-	if ((!w->source_region[symbol - w->params] && !breaks_callers(w, source->via, use.via)) ||
-	    (!source->region && !use.region && !edge.around &&
-	     stays_in_region(w->lint, source->via, use.via)))
+	if (way->never || (way->together && !use.region))
 		return;
 	uint64_t key = ((uint64_t)symbol << 32 | use.via) * 0x9e3779b97f4a7c15ull ^ use.access;
 	uint32_t known = map_get(&w->known, key);
@@ -300,20 +360,16 @@ static void add_edge(struct flow_work *w, uint32_t symbol, struct flow_use use, 
 static void add_param_use(struct flow_work *w, uint32_t parameter, struct flow_use use, int plane)
 {
 	struct flow_summary *s = &w->summaries[w->function];
-	uint32_t variable = w->lint->accesses.at.at[use.access].variable;
+	uint64_t key = param_key(w, parameter, &use, plane);
 
-	for (uint32_t i = 0; i < s->uses.count; i++) {
-		struct flow_param_use *u = &s->uses.at[i];
-
-		if (u->parameter == parameter && u->use.region == use.region && u->plane == plane &&
-		    w->lint->accesses.at.at[u->use.access].variable == variable &&
-		    w->lint->accesses.at.at[u->use.access].write == w->lint->accesses.at.at[use.access].write)
-			return;
-	}
-	if (s->uses.count < MOST_USES)
-		vec_push(&s->uses, (struct flow_param_use){use, parameter, (uint8_t)plane});
-	else
+	if (map_get(&w->uses, key))
+		return;
+	if (s->uses.count >= MOST_USES) {
 		w->flows->dropped++;
+		return;
+	}
+	vec_push(&s->uses, (struct flow_param_use){use, parameter, (uint8_t)plane});
+	map_set(&w->uses, key, 1);
 }
 
 /* Was the value compared in one of the conditions of the access at hand? */
@@ -336,7 +392,7 @@ static void use_plane(struct flow_work *w, const uint64_t *set, const struct flo
 	bool here = use->via == w->lint->accesses.at.at[use->access].inst;
 
 	for (uint32_t i = 0; i < (count + 63) / 64; i++)
-		for (uint64_t bits = set[i]; bits; bits &= bits - 1) {
+		for (uint64_t bits = set[i] & w->may_edge[i]; bits; bits &= bits - 1) {
 			uint32_t s = i * 64 + (uint32_t)__builtin_ctzll(bits);
 			struct flow_use u = *use;
 
@@ -394,19 +450,16 @@ static void use_control(struct flow_work *w, uint32_t block, struct flow_use use
 static void add_inside(struct flow_work *w, struct flow_use use)
 {
 	struct flow_summary *s = &w->summaries[w->function];
-	const struct access *a = &w->lint->accesses.at.at[use.access];
+	uint64_t key = inside_key(w, &use);
 
-	for (uint32_t i = 0; i < s->inside.count; i++) {
-		const struct access *b = &w->lint->accesses.at.at[s->inside.at[i].access];
-
-		if (b->variable == a->variable && b->write == a->write &&
-		    s->inside.at[i].region == use.region)
-			return;
-	}
-	if (s->inside.count < MOST_USES)
-		vec_push(&s->inside, use);
-	else
+	if (map_get(&w->inside, key))
+		return;
+	if (s->inside.count >= MOST_USES) {
 		w->flows->dropped++;
+		return;
+	}
+	vec_push(&s->inside, use);
+	map_set(&w->inside, key, 1);
 }
 
 void flowuse_access(struct flow_work *w, uint32_t number, uint32_t block)

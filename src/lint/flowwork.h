@@ -49,6 +49,15 @@ struct flow_summary {
 
 /* ---- the function at hand ---- */
 
+/* How a source lies to the instruction by which values are used just now. */
+struct flow_way {
+	uint32_t via;  /* that instruction; another one: not known */
+	bool again;    /* the use comes first */
+	bool around;   /* both lie in one region, which is left in between */
+	bool never;    /* no region ends in between, or none of ours */
+	bool together; /* the same, unless the use has a region of its own further down */
+};
+
 struct flow_work {
 	struct lint *lint;
 	struct flows *flows;
@@ -71,7 +80,12 @@ struct flow_work {
 	uint32_t edges, joints;
 	uint32_t *controlled_first; /* by block: where in controlled the blocks begin that it decides about */
 	struct cfg_control *controlled;
-	uint32_t *source_region; /* by source: the region that it is read in, or 0 */
+	uint32_t *source_region;          /* by source: the region that it is read in, or 0 */
+	uint32_t *via_region;             /* by source: the region around its instruction, or 0 */
+	struct flow_way *ways;            /* by source */
+	uint64_t *may_edge;               /* parameters, and sources that an edge may begin with */
+	uint64_t *may_joint;              /* sources that may be missed in being read together */
+	struct map inside, uses, results; /* what is in the summary, by what makes it one */
 	bool changed;
 };
 

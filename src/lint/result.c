@@ -309,10 +309,12 @@ void result_add(struct lint *lint, const struct verdicts *verdicts, double thres
 {
 	struct groups groups = {.at.count = 0};
 
+	lint_part(lint, EFFORT_GROUPS);
 	group_build(lint, verdicts, threshold, &groups);
 	for (uint32_t i = 0; i < groups.at.count && groups.at.at[i].confidence >= threshold; i++)
 		add_finding(lint, verdicts, &groups.at.at[i], list);
 	say_counts(lint, verdicts, list);
 	say_blind_spots(lint, list);
+	lint_part(lint, EFFORT_PARTS);
 	vec_free(&groups.at);
 }

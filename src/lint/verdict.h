@@ -60,5 +60,7 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts);
 void race_judge(struct lint *lint, struct verdicts *verdicts);
 void method_judge(struct lint *lint, struct verdicts *verdicts);
 void extra_judge(struct lint *lint, struct verdicts *verdicts);
+/* All of these. */
+void verdict_all(struct lint *lint, struct verdicts *verdicts);
 
 #endif
