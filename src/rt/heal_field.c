@@ -366,6 +366,8 @@ static void start(int argc, char **argv, char **envp)
 	have_key = !pthread_key_create(&end_key, end_thread);
 	pthread_atfork(NULL, NULL, fork_child);
 	on_exit(at_exit, NULL);
+	for (uint32_t i = 0; i < section_count; i++)
+		heal_use.whole |= !!(sections[i]->flags & ATOMSAN_HEAL_WHOLE);
 	heal_on = rt_options.heal;
 }
 

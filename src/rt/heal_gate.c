@@ -183,7 +183,7 @@ static void say_inside(uint32_t node, bool is)
 }
 
 /* Now that the gate is ours: shall it stay so? Nobody else writes here meanwhile. */
-static void choose(struct atomsan_heal_variable *variable)
+static void choose(struct atomsan_heal_variable *variable, bool early)
 {
 	uint32_t me = heal_self.number;
 
@@ -193,7 +193,7 @@ static void choose(struct atomsan_heal_variable *variable)
 	variable->again++;
 	if (heal_unlikely(variable->rest))
 		variable->rest--;
-	variable->kept = !variable->rest && variable->again > KEEP_AFTER && heal_settings.keeps &&
+	variable->kept = !early && !variable->rest && variable->again > KEEP_AFTER && heal_settings.keeps &&
 			 heal_mode(variable->gate.mode) == HEAL_UNFENCED;
 	if (variable->kept)
 		variable->again = KEEP_AFTER;
@@ -220,8 +220,8 @@ static void own(struct atomsan_heal_gate *gate, uint32_t node, const struct heal
 	gate->from = kept ? NULL : wish->from;
 	gate->to = kept ? NULL : wish->to;
 	gate->section = wish->section;
-	gate->allow = kept ? 0 : wish->section->allow;
-	gate->stage = HEAL_OWNED;
+	gate->allow = kept ? 0 : wish->early ? ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE : wish->section->allow;
+	gate->stage = wish->early ? HEAL_EARLY : HEAL_OWNED;
 	if (node < HEAL_LOCKS)
 		__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
 }
@@ -328,7 +328,7 @@ static bool close_gate(struct atomsan_heal_gate *gate, uint32_t node, uint32_t w
 		return false;
 	}
 	if (node >= HEAL_LOCKS)
-		choose(variables[node - HEAL_LOCKS]);
+		choose(variables[node - HEAL_LOCKS], wish->early);
 	own(gate, node, wish);
 	return true;
 }
@@ -423,7 +423,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 		}
 		/* The scheduler has a time of its own. */
 		if (late || (now - patience >= limit && !heal_scheduled())) {
-			if (gate->stage == HEAL_LINGERING && blamed)
+			if ((gate->stage == HEAL_LINGERING || gate->stage == HEAL_EARLY) && blamed)
 				__atomic_fetch_add(&blamed->late, 1, __ATOMIC_RELAXED);
 			count(blamed, limit == MOMENT_NS ? ATOMSAN_HEAL_SCHEDULED : ATOMSAN_HEAL_TIMEOUTS, 1);
 			break;

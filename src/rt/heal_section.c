@@ -18,8 +18,7 @@
 #include <stdint.h>
 
 enum {
-	NEAR = 1024,    /* bytes: a lock that lies beside what it guards */
-	TRUSTED = 4096, /* accesses under a lock, and none without it */
+	NEAR = 1024, /* bytes: a lock that lies beside what it guards */
 };
 
 static void count(struct atomsan_heal_section *section, enum atomsan_heal_counter counter)
@@ -103,7 +102,7 @@ static bool is_guarded(struct atomsan_heal_variable *variable, const void *p)
 	if (guard->state == HEAL_GUARD_UNKNOWN && me->held_count && !me->held[me->held_count - 1].shared)
 		guard_learn(guard, me->held[me->held_count - 1].object, p);
 	if (guard->state != HEAL_GUARD_UNKNOWN && holds_alone(guard_lock(guard, p))) {
-		if (heal_likely(guard->times >= TRUSTED))
+		if (heal_likely(heal_guard_trusted(guard)))
 			return true;
 		guard->times++;
 		return false;
@@ -132,6 +131,9 @@ static bool take(struct heal_open *open, uint32_t node, const struct heal_wish *
 		return false;
 	if (gate->count > 1 && (gate->from != wish->from || gate->to != wish->to))
 		gate->from = gate->to = NULL;
+	/* What one of the sections minds, that have it at once, nobody may do. */
+	if (gate->count > 1)
+		gate->allow &= wish->section->allow;
 	__atomic_store_n(&gate->stage, HEAL_OWNED, __ATOMIC_RELEASE);
 	open->nodes[open->gates++] = node;
 	return true;
@@ -228,6 +230,29 @@ static void close_gates(struct heal_open *open)
 			heal_gate_stage(open->nodes[i], HEAL_LINGERING);
 }
 
+/* It has stood in line already (heal_early.c), and now it comes to its first access. */
+static void begin_early(struct heal_open *open, const char *from, const char *to)
+{
+	uint32_t node = open->nodes[0];
+	struct atomsan_heal_gate *gate = heal_gate_of(node);
+	bool any = open->section->flags & ATOMSAN_HEAL_ANY;
+	struct heal_wish wish = {.from = any ? NULL : from, .to = any ? NULL : to};
+
+	open->from = from;
+	open->to = to;
+	open->held = heal_self.held_count;
+	open->stage = HEAL_OWNED;
+	heal_lock_leads();
+	take_locks(open, from);
+	/* Meanwhile it may have been taken for another section, too. */
+	gate->from = gate->count > 1 ? NULL : wish.from;
+	gate->to = gate->count > 1 ? NULL : wish.to;
+	gate->stage = HEAL_OWNED;
+	__atomic_store_n(&gate->allow, gate->allow & open->section->allow, __ATOMIC_RELEASE);
+	/* Who has been let pass by what was there before has told. */
+	let_through(node, &wish);
+}
+
 /* The unit goes on, with something else of the variable perhaps, and under other locks. */
 static void widen(struct heal_open *open, const char *from, const char *to)
 {
@@ -272,6 +297,12 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 	for (uint32_t i = 0; i < me->open_count; i++)
 		if (me->open[i].section == section)
 			before = &me->open[i];
+	if (before && before->stage == HEAL_EARLY) {
+		heal_count_entered(section);
+		is_guarded(variable, from);
+		begin_early(before, from, to);
+		return true;
+	}
 	if (before && section->flags & ATOMSAN_HEAL_RECURSIVE && overlap(before, from, to) &&
 	    before->stage == HEAL_OWNED) {
 		before->depth++;
@@ -424,7 +455,8 @@ static bool reach_ends(const struct atomsan_heal_place *place, const char *from,
 		if (role->what != ATOMSAN_HEAL_END || !(role->kind & kinds))
 			continue;
 		for (uint32_t j = 0; j < me->open_count; j++)
-			if (me->open[j].section == role->section && overlap(&me->open[j], from, to)) {
+			if (me->open[j].section == role->section && me->open[j].stage != HEAL_EARLY &&
+			    overlap(&me->open[j], from, to)) {
 				reach_end(&me->open[j], from);
 				ended = true;
 			}
