@@ -357,15 +357,9 @@ void serial_event(struct serial *serial, const struct trace_event *event)
 
 void serial_events(struct serial *serial, const struct trace_event *events, size_t count)
 {
-	enum { FAR = 18, PARTS = 12, NEAR = 6 };
-
+	model_expect(serial->model, events, count);
 	for (size_t i = 0; i < count; i++) {
-		if (i + FAR < count)
-			model_prefetch_far(serial->model, &events[i + FAR]);
-		if (i + PARTS < count)
-			model_prefetch_parts(serial->model, &events[i + PARTS]);
-		if (i + NEAR < count)
-			model_prefetch_near(serial->model, &events[i + NEAR]);
+		model_prefetch(serial->model, &events[i], count - i);
 		serial_event(serial, &events[i]);
 	}
 }

@@ -22,6 +22,7 @@
 #define ATOMSAN_MODEL_INSIDE_H
 
 #include "base/map.h"
+#include "base/table.h"
 #include "model/memory.h"
 #include "model/model.h"
 #include "model/notes.h"
@@ -77,7 +78,7 @@ struct set_face {
 };
 
 /* An atomic set. Merged sets are a tree of depth one: `root` stands for the whole. What most accesses look
- * at comes first. */
+ * at comes first, on a line of its own. */
 struct set {
 	uint32_t root;      /* itself, if it is one */
 	uint8_t kind;       /* enum set_kind: what it is by itself */
@@ -95,7 +96,8 @@ struct set {
 	uint32_t guarded;        /* variable: the lock set under which it was last found guarded, plus one */
 	uint64_t key;            /* by which it is found */
 	struct set_face face;    /* root: of the whole */
-};
+} __attribute__((aligned(TABLE_LINE)));
+_Static_assert(offsetof(struct set, reading) == TABLE_LINE, "most accesses look at one line of a set");
 
 /* How far back an iteration remembers what it read. */
 #define UNIT_REMEMBERED 8
@@ -226,6 +228,9 @@ struct model {
 	uint32_t modules_seen;
 
 	struct memory memory;
+#define MODEL_AHEAD 16
+	struct granule *ahead[MODEL_AHEAD]; /* of the events to come: see model_prefetch */
+	uint32_t ahead_now;
 	struct set *sets;
 	uint32_t set_count, set_room, set_free;
 	struct map instances; /* address or name to set */

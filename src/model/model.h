@@ -125,13 +125,13 @@ void model_free(struct model *model);
 
 void model_event(struct model *model, const struct trace_event *event);
 /*
- * Most of the time goes by waiting for memory. Who knows what comes asks for
- * it: first for where an event's address is looked up, some events later for
- * what stands there.
+ * Most of the time goes by waiting for memory. Who knows what comes tells of
+ * these events before the first, and before each one how many are left with it:
+ * what stands where their addresses are looked up is asked for, and some events
+ * later what that leads to.
  */
-void model_prefetch_far(struct model *model, const struct trace_event *event);
-void model_prefetch_parts(struct model *model, const struct trace_event *event);
-void model_prefetch_near(struct model *model, const struct trace_event *event);
+void model_expect(struct model *model, const struct trace_event *events, size_t count);
+void model_prefetch(struct model *model, const struct trace_event *events, size_t left);
 /* No more events: ends what is open. */
 void model_finish(struct model *model);
 
