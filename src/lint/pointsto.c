@@ -273,27 +273,67 @@ static void push_target(struct pointsto *pt, uint32_t inst, uint32_t function)
 	vec_push(targets, function);
 }
 
-/* Calls through the same table ask for the same node, so its objects are looked through once. */
-static const struct vec_u32 *functions_of(struct pointsto *pt, uint32_t node)
+/* What was found when it was asked last; made if need be, with nothing. */
+static uint32_t functions_asked(struct pointsto *pt, uint32_t node, uint32_t signature, uint32_t arguments)
 {
-	uint32_t objects = shape_objects(pt->shape, node), cookie, found = map_get(&pt->by_node, node);
-	struct pointsto_functions *f;
+	uint64_t key = map_hash((uint64_t)node << 32 | signature) + arguments;
+	uint32_t found;
 
-	if (!found) {
-		vec_push(&pt->functions, (struct pointsto_functions){0});
-		found = pt->functions.count;
-		map_set(&pt->by_node, node, found);
+	for (; (found = map_get(&pt->asked, key)); key++) {
+		const struct pointsto_functions *f = &pt->functions.at[found - 1];
+
+		if (f->node == node && f->signature == signature && f->arguments == arguments)
+			return found - 1;
 	}
-	f = &pt->functions.at[found - 1];
+	vec_push(&pt->functions,
+		 (struct pointsto_functions){.node = node, .signature = signature, .arguments = arguments});
+	map_set(&pt->asked, key, pt->functions.count);
+	return pt->functions.count - 1;
+}
+
+static uint32_t functions_in(struct pointsto *pt, uint32_t node)
+{
+	uint32_t objects = shape_objects(pt->shape, node), cookie, number = functions_asked(pt, node, 0, 0);
+	struct pointsto_functions *f = &pt->functions.at[number];
+
 	if (f->objects == objects)
-		return &f->at;
+		return number;
 	f->objects = objects;
 	f->at.count = 0;
 	*pt->steps += objects;
 	for (uint32_t o = shape_first(pt->shape, node, &cookie); o; o = shape_next(pt->shape, &cookie))
 		if (pt->objects.at[o].kind == OBJECT_FUNCTION)
 			vec_push(&f->at, pt->objects.at[o].index);
-	return &f->at;
+	return number;
+}
+
+/* Of these, the ones that a call reaches. Many calls have the same type and go through the same tables, so
+ * that is found once. */
+static uint32_t functions_fitting(struct pointsto *pt, uint32_t node, uint32_t signature, uint32_t arguments)
+{
+	const struct program *p = pt->program;
+	uint32_t all = functions_in(pt, node), number;
+	struct pointsto_functions *fit;
+
+	if (!signature)
+		return all;
+	number = functions_asked(pt, node, signature, arguments);
+	fit = &pt->functions.at[number];
+	if (fit->objects == pt->functions.at[all].objects)
+		return number;
+	fit->objects = pt->functions.at[all].objects;
+	fit->at.count = 0;
+	/* A prototype of another type is still called, but not with other counts. */
+	for (int strict = 1; strict >= 0 && !fit->at.count; strict--)
+		for (uint32_t i = 0; i < pt->functions.at[all].at.count; i++) {
+			uint32_t function = pt->functions.at[all].at.at[i];
+			const struct program_function *f = &p->functions[function];
+
+			++*pt->steps;
+			if (strict ? f->signature == signature : f->parameter_count == arguments)
+				vec_push(&fit->at, function);
+		}
+	return number;
 }
 
 /* Functions that lie in a node, as far as the call's type fits (0: any), and the name has a part (NULL: any).
@@ -303,7 +343,7 @@ static bool targets_in(struct pointsto *pt, struct pointsto_open *open, struct s
 {
 	const struct program *p = pt->program;
 	const struct vec_u32 *all;
-	uint32_t inst = open->inst;
+	uint32_t inst = open->inst, number;
 
 	if (!cell.node)
 		return false;
@@ -314,25 +354,17 @@ static bool targets_in(struct pointsto *pt, struct pointsto_open *open, struct s
 	open->found = false;
 	for (uint32_t i = 0; pt->slots[inst] && i < pt->targets.at[pt->slots[inst]].count; i++)
 		pt->mark[pt->targets.at[pt->slots[inst]].at[i]] = inst;
-	all = functions_of(pt, cell.node);
-	for (int strict = 1; strict >= 0 && !open->found; strict--)
-		for (uint32_t i = 0; i < all->count; i++) {
-			const struct program_function *f = &p->functions[all->at[i]];
-
-			++*pt->steps;
-			if (only && !strstr(program_text(p, f->linkage), only))
-				continue;
-			if (strict && signature && f->signature != signature)
-				continue;
-			/* A prototype of another type is still called, but not with other counts. */
-			if (!strict && signature &&
-			    f->parameter_count != program_argument_count(&p->insts[inst]))
-				continue;
-			open->found = true;
-			if (pt->mark[all->at[i]] != inst)
-				push_target(pt, inst, all->at[i]);
-			pt->mark[all->at[i]] = inst;
-		}
+	number = functions_fitting(pt, cell.node, signature, program_argument_count(&p->insts[inst]));
+	all = &pt->functions.at[number].at;
+	for (uint32_t i = 0; i < all->count; i++) {
+		++*pt->steps;
+		if (only && !strstr(program_text(p, p->functions[all->at[i]].linkage), only))
+			continue;
+		open->found = true;
+		if (pt->mark[all->at[i]] != inst)
+			push_target(pt, inst, all->at[i]);
+		pt->mark[all->at[i]] = inst;
+	}
 	return open->found;
 }
 
@@ -542,7 +574,7 @@ void pointsto_release(struct pointsto *pt)
 	for (uint32_t i = 0; i < pt->functions.count; i++)
 		vec_free(&pt->functions.at[i].at);
 	vec_free(&pt->functions);
-	map_release(&pt->by_node);
+	map_release(&pt->asked);
 	free(pt->mark);
 	vec_free(&pt->objects);
 	shape_free(pt->shape);

@@ -28,8 +28,10 @@ struct object {
 	uint32_t node;
 };
 
-/* Functions among the objects of a node, as long as it has so many objects. */
+/* Functions among the objects of a node, as long as it has so many objects; all, or those that a call of this
+ * type reaches. */
 struct pointsto_functions {
+	uint32_t node, signature, arguments;
 	uint32_t objects;
 	struct vec_u32 at;
 };
@@ -50,7 +52,7 @@ struct pointsto {
 	struct shape_cell *results; /* by function: what its result points to */
 	const struct known **known; /* by function, or NULL; of one that is defined: the user says so */
 	VEC(struct pointsto_open) open;
-	struct map by_node; /* root -> its functions + 1 */
+	struct map asked; /* by node and type: place in functions + 1 */
 	VEC(struct pointsto_functions) functions;
 	uint32_t *mark;              /* by function: the last call that it became a target of */
 	uint64_t *steps;             /* counted here */
