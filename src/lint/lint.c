@@ -66,7 +66,8 @@ void lint_run(struct lint *lint)
 	lint_part(lint, EFFORT_CFG);
 	build_cfgs(lint);
 	lint_part(lint, EFFORT_POINTERS);
-	pointsto_build(&lint->pt, &lint->program, lint->options.known, lint->options.user);
+	pointsto_build(&lint->pt, &lint->program, lint->options.known, lint->options.user,
+		       &lint->effort.steps[EFFORT_POINTERS]);
 	lint_part(lint, EFFORT_CALLS);
 	callgraph_build(lint);
 	lint_part(lint, EFFORT_THREADS);
