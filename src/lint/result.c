@@ -79,6 +79,10 @@ static const char *why_unit(struct lint *lint, struct finding_list *list, const 
 {
 	switch (v->rule) {
 	case VERDICT_STALE:
+		if (v->searches)
+			return "it claims one of several things because those before it did not fit, and by "
+			       "then "
+			       "they may";
 		return v->data ? "what it reads in one critical region it uses in another"
 			       : "what it reads in one critical region decides what it does in another";
 	case VERDICT_READS:

@@ -31,8 +31,9 @@ struct verdict {
 	double confidence;
 	bool data; /* a value flows from first to second; else it decides */
 	bool checked_again;
-	bool taken; /* what was read was taken away, so it is the reader's own */
-	bool again; /* second comes in a later iteration */
+	bool taken;    /* what was read was taken away, so it is the reader's own */
+	bool again;    /* second comes in a later iteration */
+	bool searches; /* second is about another thing, which a search came to because of first */
 };
 
 struct verdicts {
