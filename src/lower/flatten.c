@@ -295,7 +295,6 @@ static bool flatten_inst(LLVMValueRef i, struct program_inst *inst)
 	LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
 	unsigned count = (unsigned)LLVMGetNumOperands(i);
 	LLVMTypeRef type = LLVMTypeOf(i);
-	bool variable = false;
 
 	if (LLVMGetTypeKind(type) == LLVMPointerTypeKind || opcode == LLVMPtrToInt)
 		inst->flags |= PROGRAM_POINTER;
@@ -332,8 +331,8 @@ static bool flatten_inst(LLVMValueRef i, struct program_inst *inst)
 		return true;
 	case LLVMGetElementPtr:
 		inst->op = PROGRAM_OFFSET;
-		inst->offset = constant_offset(i, false, &variable);
-		if (variable)
+		inst->offset = constant_offset(i, false, &inst->size);
+		if (inst->size)
 			inst->flags |= PROGRAM_ARRAY;
 		for (unsigned n = 0; n < count; n++)
 			value_of(LLVMGetOperand(i, n));
