@@ -331,6 +331,7 @@ static void add_edge(struct flow_work *w, uint32_t symbol, struct flow_use use, 
 				 .to = use,
 				 .data = plane == DATA,
 				 .carried = plane == CARRIED,
+				 .in_rounds = plane == CARRIED,
 				 .again = way->again,
 				 .around = way->around};
 
@@ -346,6 +347,7 @@ static void add_edge(struct flow_work *w, uint32_t symbol, struct flow_use use, 
 			e->to.kind = use.kind;
 		e->data |= edge.data;
 		e->carried &= edge.carried;
+		e->in_rounds |= edge.in_rounds;
 		e->to.compared |= use.compared;
 		return;
 	}

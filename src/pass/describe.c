@@ -359,3 +359,18 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 	if (!note->base_kind && LLVMIsAGlobalVariable(base))
 		describe_base(base, note, ATOMSAN_NO_RECEIVER);
 }
+
+void describe_outermost(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, struct note *note)
+{
+	struct cursor c;
+	LLVMValueRef base;
+	bool member;
+
+	begin(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
+	*note = (struct note){"", "", "", 0, 0, 0, 0};
+	base = follow_outermost(pointer, &c, &member);
+	cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));
+	name_member(&c, member, note);
+	if (LLVMIsAGlobalVariable(base))
+		describe_base(base, note, ATOMSAN_NO_RECEIVER);
+}

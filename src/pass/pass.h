@@ -146,6 +146,9 @@ void follow_forget(void);                 /* values are about to change */
 struct local *follow_local(LLVMValueRef value);
 /* Where a pointer leads; *member is set if a step names a struct. Returns the value it is computed from. */
 LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int depth);
+/* The same from the outermost object on, also where a part of it is a variable of its own on the way: `this`
+ * of a member's function that was inlined. */
+LLVMValueRef follow_outermost(LLVMValueRef pointer, struct cursor *c, bool *member);
 
 /* ---- describe.c: what an access means ---- */
 
@@ -153,6 +156,8 @@ void describe_function(LLVMValueRef function); /* early: notes all its accesses 
 /* Late: fills in what no note tells, as far as types and offsets do. Without a type: a range of bytes. */
 void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
 		    struct note *note);
+/* The same from the outermost object on. */
+void describe_outermost(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, struct note *note);
 /* The receiver's parameter number and struct, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_receiver(LLVMValueRef function, const char **type);
 /* Another parameter that points to a struct of the receiver's type, or ATOMSAN_NO_RECEIVER. */
