@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The correct twin of wrong/elevator, and PENELOPE's elevator: what a lift has
- * checked in one critical section it checks again in the next one, in which it
- * claims the floor.
+ * The correct twin of wrong/elevator: a floor is checked and claimed in one
+ * critical section.
  *
- * Why it still looks wrong: another lift may come between the two, and a lift
- * goes through the floors one by one while those that it has passed change.
- * Both is intended: who comes too late does not claim. PENELOPE predicts and
- * forces such orders, and none of them is an error.
+ * Why it still looks wrong: a lift goes through the floors one by one, and
+ * those that it has passed change. This is intended.
  *
  * Exit status 1 if a lift comes to a floor that it claimed, and finds nobody.
  *
@@ -50,22 +47,10 @@ static void push_down(struct floor *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static bool check_up(struct floor *f)
-{
-	bool call;
-
-	pthread_mutex_lock(&f->lock);
-	call = f->up_people > 0 && !f->up_flag;
-	pthread_mutex_unlock(&f->lock);
-	return call;
-}
-
 static bool claim_up(struct floor *f)
 {
 	bool call;
 
-	if (!check_up(f))
-		return false;
 	pthread_mutex_lock(&f->lock);
 	call = f->up_people > 0 && !f->up_flag;
 	if (call)
@@ -74,22 +59,10 @@ static bool claim_up(struct floor *f)
 	return call;
 }
 
-static bool check_down(struct floor *f)
-{
-	bool call;
-
-	pthread_mutex_lock(&f->lock);
-	call = f->down_people > 0 && !f->down_flag;
-	pthread_mutex_unlock(&f->lock);
-	return call;
-}
-
 static bool claim_down(struct floor *f)
 {
 	bool call;
 
-	if (!check_down(f))
-		return false;
 	pthread_mutex_lock(&f->lock);
 	call = f->down_people > 0 && !f->down_flag;
 	if (call)
