@@ -241,7 +241,7 @@ static void restrict_to(struct method *m, const struct set *set, const struct wh
 		for (uint32_t i = 0, n = 0; i < class->count && n < whole->count;) {
 			uint32_t item = m->items.at[class->item + i], variable = whole->items[n] / 2;
 
-			m->lint->effort.steps[EFFORT_METHOD]++;
+			m->lint->effort->steps[EFFORT_METHOD]++;
 			if (item / 2 == variable)
 				*(item & 1 ? &shadow.updates : &shadow.reads) |= 1ull << n;
 			i += item / 2 <= variable;
@@ -271,7 +271,7 @@ static bool breaks_any(struct method *m, const struct set *set, uint32_t class)
 	if (a->breaks == 2) {
 		a->breaks = 0;
 		for (uint32_t c = 0; c < set->classes.count && !a->breaks; c++) {
-			m->lint->effort.steps[EFFORT_METHOD]++;
+			m->lint->effort->steps[EFFORT_METHOD]++;
 			a->breaks = set->classes.at[c].locks && breaks_chain(a, &m->shadows.at[c]);
 		}
 	}
@@ -439,7 +439,7 @@ static bool judge(struct method *m, uint32_t f, const struct set *set)
 		for (uint32_t n = 0; n < set->views.count; n++) {
 			const struct lock_view *b = &set->views.at[n];
 
-			lint->effort.steps[EFFORT_METHOD]++;
+			lint->effort->steps[EFFORT_METHOD]++;
 			if (!lint->regions.regions.at[b->region].lock ||
 			    !breaks_chain(&m->shadows.at[class], &m->shadows.at[b->class]))
 				continue;
