@@ -260,7 +260,8 @@ static int run(int argc, char **argv)
 					     {NULL, NULL, NULL}};
 	int first = cli_options(&verb_lint, argc, argv, options);
 	double confidence = default_confidence;
-	struct lint lint = {0};
+	struct effort effort = {0};
+	struct lint lint = {.effort = &effort};
 	struct verdicts verdicts = {0};
 	struct finding_list *list;
 	struct err err;
@@ -298,7 +299,7 @@ static int run(int argc, char **argv)
 	lint.options.step = shown ? show_step : NULL;
 	lint.options.known = known_by_spec;
 	lint.options.user = &said;
-	lint.effort.seconds[EFFORT_READING] = cost_children();
+	effort.seconds[EFFORT_READING] = cost_children();
 	lint_run(&lint);
 	verdict_all(&lint, &verdicts);
 	end_steps(shown);

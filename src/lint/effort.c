@@ -70,13 +70,13 @@ void effort_print(const struct lint *lint, FILE *out)
 		reached(lint));
 	fprintf(out, "%-18s %10s %12s\n", "part", "CPU s", "steps");
 	for (int i = 0; i < EFFORT_PARTS; i++) {
-		fprintf(out, "%-18s %10.3f", titles[i], lint->effort.seconds[i]);
+		fprintf(out, "%-18s %10.3f", titles[i], lint->effort->seconds[i]);
 		if (i == EFFORT_READING) {
 			fputs("\n", out);
 			continue;
 		}
-		fprintf(out, " %12" PRIu64 "\n", lint->effort.steps[i]);
-		own += lint->effort.seconds[i];
+		fprintf(out, " %12" PRIu64 "\n", lint->effort->steps[i]);
+		own += lint->effort->seconds[i];
 	}
 	fprintf(out, "%-18s %10.3f\n\n", "without reading", own);
 }
@@ -86,8 +86,8 @@ void effort_count(const struct lint *lint, struct finding_list *list)
 	finding_add_count(list, "instructions_reached", reached(lint));
 	finding_add_count(list, "accesses", lint->accesses.at.count - 1);
 	for (int i = 0; i < EFFORT_PARTS; i++) {
-		finding_add_count(list, name_of(list, "seconds", i), lint->effort.seconds[i]);
+		finding_add_count(list, name_of(list, "seconds", i), lint->effort->seconds[i]);
 		if (i != EFFORT_READING)
-			finding_add_count(list, name_of(list, "steps", i), (double)lint->effort.steps[i]);
+			finding_add_count(list, name_of(list, "steps", i), (double)lint->effort->steps[i]);
 	}
 }

@@ -66,7 +66,7 @@ static bool is_use(const struct lint *lint, const struct access *a)
 static void add_source(struct flow_work *w, struct flow_source source)
 {
 	if (flowset_symbols(w) >= MOST_SYMBOLS) {
-		w->flows->dropped++;
+		w->summaries[w->function].cut = true;
 		return;
 	}
 	if (!map_get(&w->from_inst, source.via))
@@ -160,7 +160,7 @@ static void add_result(struct flow_work *w, const uint64_t *set, int plane, int 
 				continue;
 			}
 			if (s->results.count >= MOST_RESULTS) {
-				w->flows->dropped++;
+				s->cut = true;
 				continue;
 			}
 			vec_push(&s->results, (struct flow_carried){*source, (uint8_t)plane, (int8_t)out});
@@ -313,6 +313,7 @@ static void analyse(struct lint *lint, struct flow_summary *summaries, uint32_t 
 	free(w.may_edge);
 	free(w.may_joint);
 	map_release(&w.inside);
+	map_release(&w.merged);
 	map_release(&w.uses);
 	map_release(&w.results);
 	map_release(&w.from_inst);
@@ -346,6 +347,7 @@ void flow_build(struct lint *lint)
 		vec_free(&summaries[f].results);
 		vec_free(&summaries[f].uses);
 		vec_free(&summaries[f].inside);
+		lint->flows->cut += summaries[f].cut;
 	}
 	free(summaries);
 }

@@ -67,7 +67,7 @@ struct flow_joint {
 struct flows {
 	VEC(struct flow_edge) edges;
 	VEC(struct flow_joint) joints;
-	uint32_t dropped; /* values that were not followed, for there were too many */
+	uint32_t cut; /* functions in which not all values were followed, for there were too many */
 };
 
 void flow_build(struct lint *lint);

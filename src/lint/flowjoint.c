@@ -40,7 +40,7 @@ static bool add_pair(struct flow_work *w, uint32_t s, uint32_t t, uint32_t sink,
 	if (!is_joint(w, a, b))
 		return true;
 	if (w->joints++ >= MOST_EDGES) {
-		w->flows->dropped++;
+		w->summaries[w->function].cut = true;
 		return false;
 	}
 	vec_push(&w->flows->joints, (struct flow_joint){w->function, *a, *b, sink, data});

@@ -7,7 +7,9 @@
  *
  *   flowset     slots, and memory of our own
  *   flowspread  dependencies, spread over the function until nothing changes
- *   flowuse     what values are used for: edges, and what callers need to know
+ *   flowguard   what is looked at again before it is used
+ *   flowedge    values that are used after their region
+ *   flowuse     what values are used for, here and by callers
  *   flowjoint   values that are used together
  */
 #ifndef ATOMSAN_LINT_FLOWWORK_H
@@ -33,18 +35,25 @@ struct flow_carried {
 	int8_t out; /* parameter through whose pointer it is handed out, RETURNED or WAITED_FOR */
 };
 
+/* `outer` is the region as callers see it: what its function held is over for them, what they hold is not. */
 struct flow_param_use {
 	struct flow_use use;
+	uint32_t outer;
 	uint32_t parameter;
 	uint8_t plane;
+};
+
+struct flow_inside {
+	struct flow_use use;
+	uint32_t outer;
 };
 
 struct flow_summary {
 	VEC(struct flow_carried) results;
 	VEC(struct flow_param_use) uses;
-	VEC(struct flow_use) inside; /* every access in regions, for who calls it under a condition */
+	VEC(struct flow_inside) inside; /* every access in regions, for who calls it under a condition */
 	uint64_t to_result_data, to_result_control; /* by parameter */
-	bool done;
+	bool cut;                                   /* some values were not followed */
 };
 
 /* ---- the function at hand ---- */
@@ -86,6 +95,7 @@ struct flow_work {
 	uint64_t *may_edge;               /* parameters, and sources that an edge may begin with */
 	uint64_t *may_joint;              /* sources that may be missed in being read together */
 	struct map inside, uses, results; /* what is in the summary, by what makes it one */
+	struct map merged;                /* functions whose `inside` is in ours */
 	bool changed;
 };
 
@@ -130,6 +140,13 @@ uint32_t flowset_base(const struct program *p, uint32_t value, int64_t *at);
 bool flowset_is_private(struct flow_work *w, uint32_t pointer);
 
 void flowspread_all(struct flow_work *w);
+
+void flowguard_prepare(struct flow_work *w);
+/* Variables read in the region of this instruction that decide whether it runs, and the conditions. */
+void flowguard_find(struct flow_work *w, uint32_t inst, uint32_t block, struct flow_use *use);
+
+/* The use depends on the source, if that makes an edge. */
+void flowedge_add(struct flow_work *w, uint32_t symbol, struct flow_use use, int plane);
 
 /* Before the others. */
 void flowuse_prepare(struct flow_work *w);

@@ -56,7 +56,7 @@ static void build_cfgs(struct lint *lint)
 
 void lint_part(struct lint *lint, enum effort_part part)
 {
-	effort_begin(&lint->effort, part);
+	effort_begin(lint->effort, part);
 	if (part != EFFORT_PARTS && lint->options.step)
 		lint->options.step(effort_title(part));
 }
@@ -67,7 +67,7 @@ void lint_run(struct lint *lint)
 	build_cfgs(lint);
 	lint_part(lint, EFFORT_POINTERS);
 	pointsto_build(&lint->pt, &lint->program, lint->options.known, lint->options.user,
-		       &lint->effort.steps[EFFORT_POINTERS]);
+		       &lint->effort->steps[EFFORT_POINTERS]);
 	lint_part(lint, EFFORT_CALLS);
 	callgraph_build(lint);
 	lint_part(lint, EFFORT_THREADS);

@@ -233,10 +233,10 @@ struct lint {
 	struct flows *flows;
 	struct views *views;
 	struct lint_options options;
-	struct effort effort;
-	uint64_t **below;  /* by component: bits of the functions that its members call, directly or not;
-			      made when asked */
-	VEC(char *) texts; /* owned */
+	struct effort *effort; /* the caller's; counted everywhere */
+	uint64_t **below;      /* by component: bits of the functions that its members call, directly or not;
+				  made when asked */
+	VEC(char *) texts;     /* owned */
 };
 
 /* program and options are set; fills in the rest. */
@@ -281,6 +281,9 @@ void access_release(struct lint *lint);
 bool access_node_shared(const struct lint *lint, uint32_t node);
 /* Accesses of an instruction: *count of them side by side. */
 const struct access *access_at(const struct lint *lint, uint32_t inst, uint32_t *count);
+/* Of a variable's reads or writes, those in a function: *count of them side by side. */
+const uint32_t *access_within(const struct lint *lint, const struct vec_u32 *all, uint32_t function,
+			      uint32_t *count);
 
 void context_build(struct lint *lint);
 void context_release(struct lint *lint);

@@ -307,11 +307,13 @@ static void say_blind_spots(struct lint *lint, struct finding_list *list)
 			finding_textf(list,
 				      "%u functions are called with too many sets of locks to tell all apart",
 				      lint->contexts.capped));
-	if (lint->flows->dropped)
+	if (lint->flows->cut)
 		finding_add_blind_spot(
 			list,
-			finding_textf(list, "%u values were not followed to their ends, there are too many",
-				      lint->flows->dropped));
+			finding_textf(list,
+				      "in %u functions not all values were followed to their ends, there "
+				      "are too many",
+				      lint->flows->cut));
 }
 
 void result_add(struct lint *lint, const struct verdicts *verdicts, double threshold,

@@ -93,21 +93,23 @@ static bool is_marked(const struct lint *lint, uint32_t region, uint32_t variabl
 {
 	const struct program *p = &lint->program;
 	const struct variable *v = &lint->accesses.variables.at[variable];
-	uint32_t function = lint->regions.regions.at[region].function;
+	uint32_t function = lint->regions.regions.at[region].function, write_count, read_count;
+	const uint32_t *writes = access_within(lint, &v->writes, function, &write_count);
+	const uint32_t *reads = access_within(lint, &v->reads, function, &read_count);
 
-	for (uint32_t i = 0; i < v->writes.count; i++) {
-		uint32_t write = lint->accesses.at.at[v->writes.at[i]].inst;
+	for (uint32_t i = 0; i < write_count; i++) {
+		uint32_t write = lint->accesses.at.at[writes[i]].inst;
 		const struct program_inst *inst = &p->insts[write];
 
-		if (program_function_of(p, write) != function || inst->op != PROGRAM_STORE ||
+		if (inst->op != PROGRAM_STORE ||
 		    p->values[program_operand(p, inst, 0)].kind != VALUE_NUMBER ||
 		    flow_region(lint, write) != region)
 			continue;
-		for (uint32_t n = 0; n < v->reads.count; n++) {
-			uint32_t read = lint->accesses.at.at[v->reads.at[n]].inst;
+		for (uint32_t n = 0; n < read_count; n++) {
+			uint32_t read = lint->accesses.at.at[reads[n]].inst;
 
-			if (program_function_of(p, read) == function && p->insts[read].op == PROGRAM_LOAD &&
-			    flow_region(lint, read) == region && decides(lint, read, write))
+			if (p->insts[read].op == PROGRAM_LOAD && flow_region(lint, read) == region &&
+			    decides(lint, read, write))
 				return true;
 		}
 	}

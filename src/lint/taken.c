@@ -21,15 +21,17 @@ int taken_along(const struct lint *lint, uint32_t access)
 	const struct program *p = &lint->program;
 	const struct access *a = &lint->accesses.at.at[access];
 	const struct variable *v = &lint->accesses.variables.at[a->variable];
+	const uint32_t *writes;
+	uint32_t count;
 	int found = 0;
 
 	if (p->insts[a->inst].op == PROGRAM_UPDATE)
 		return 1;
-	for (uint32_t i = 0; i < v->writes.count; i++) {
-		uint32_t b = lint->accesses.at.at[v->writes.at[i]].inst;
+	writes = access_within(lint, &v->writes, program_function_of(p, a->inst), &count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t b = lint->accesses.at.at[writes[i]].inst;
 
-		if (program_function_of(p, a->inst) != program_function_of(p, b) ||
-		    !flow_same_or_callers(lint, a->inst, b))
+		if (!flow_same_or_callers(lint, a->inst, b))
 			continue;
 		if (p->insts[b].op != PROGRAM_STORE ||
 		    (p->values[program_operand(p, &p->insts[b], 0)].kind != VALUE_NUMBER &&

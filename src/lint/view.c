@@ -207,7 +207,7 @@ static void find_scopes(struct lint *lint)
 		for (uint32_t e = lint->calls.first[f]; e < lint->calls.first[f + 1]; e++) {
 			const struct vec_u32 *below = &v->scopes[lint->calls.edges[e].callee];
 
-			lint->effort.steps[EFFORT_VIEWS] += below->count;
+			lint->effort->steps[EFFORT_VIEWS] += below->count;
 			for (uint32_t n = 0; n < below->count && scope->count < MOST_SCOPES; n++) {
 				uint32_t r = below->at[n];
 
@@ -424,14 +424,12 @@ static uint32_t find_access(const struct lint *lint, uint32_t region, uint32_t v
 	const struct variable *v = &lint->accesses.variables.at[variable];
 	const struct vec_u32 *all = write ? &v->writes : &v->reads;
 	const struct program *p = &lint->program;
-	uint32_t function = lint->regions.regions.at[region].function;
+	uint32_t function = lint->regions.regions.at[region].function, count;
+	const uint32_t *own = access_within(lint, all, function, &count);
 
-	for (uint32_t i = 0; i < all->count; i++) {
-		uint32_t inst = lint->accesses.at.at[all->at[i]].inst;
-
-		if (program_function_of(p, inst) == function && region_holds(lint, inst, region))
-			return all->at[i];
-	}
+	for (uint32_t i = 0; i < count; i++)
+		if (region_holds(lint, lint->accesses.at.at[own[i]].inst, region))
+			return own[i];
 	/* Further down: below a call that the region spans. */
 	for (uint32_t i = 0; i < all->count; i++) {
 		uint32_t to = program_function_of(p, lint->accesses.at.at[all->at[i]].inst);

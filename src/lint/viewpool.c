@@ -92,7 +92,7 @@ static uint32_t merge(struct viewpool *pool, uint32_t a, uint32_t b, bool after)
 	const struct viewpool_view x = pool->views.at[a], y = pool->views.at[b];
 	uint32_t i = 0, n = 0;
 
-	pool->lint->effort.steps[EFFORT_VIEWS] += x.count + y.count;
+	pool->lint->effort->steps[EFFORT_VIEWS] += x.count + y.count;
 	while (i < x.count || n < y.count)
 		if (n == y.count || (i < x.count && x.words[i].number < y.words[n].number)) {
 			vec_push(&pool->scratch, x.words[i++]);
@@ -113,7 +113,7 @@ uint32_t viewpool_union(struct viewpool *pool, uint32_t a, uint32_t b)
 	uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 	uint32_t known;
 
-	pool->lint->effort.steps[EFFORT_VIEWS]++;
+	pool->lint->effort->steps[EFFORT_VIEWS]++;
 	if (a == b || !b)
 		return a;
 	if (!a)
@@ -130,7 +130,7 @@ uint32_t viewpool_then(struct viewpool *pool, uint32_t a, uint32_t b)
 	uint64_t key = (uint64_t)a << 32 | b;
 	uint32_t known;
 
-	pool->lint->effort.steps[EFFORT_VIEWS]++;
+	pool->lint->effort->steps[EFFORT_VIEWS]++;
 	if (!b)
 		return a;
 	if (!a)
@@ -147,7 +147,7 @@ void viewpool_access(struct viewpool *pool, uint32_t variable, bool write)
 	uint32_t place = pool->place[variable], number = place / 32, at = pool->run.count;
 	uint64_t bit = 1ull << (place % 32 * 2 + write);
 
-	pool->lint->effort.steps[EFFORT_VIEWS]++;
+	pool->lint->effort->steps[EFFORT_VIEWS]++;
 	while (at && pool->run.at[at - 1].number > number)
 		at--;
 	if (at && pool->run.at[at - 1].number == number) {
