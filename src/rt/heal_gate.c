@@ -33,7 +33,9 @@
 #include <time.h>
 
 enum {
-	LOOK_NS = 1000000, /* between two looks at whom one waits for */
+	LOOK_NS = 1000000, /* between two looks at whom one waits for; the longer it waits, the longer */
+	LOOK_LONGEST = 8,  /* times that: a hundred who wait must leave the owner time to get on */
+	ASK_AGAIN = 8,     /* looks: who asks for a gate that is kept lets all pass a fence */
 	SPINS = 256,
 	KEEP_AFTER = 16,     /* times in a row that one thread closed it */
 	WORTH = 64,          /* times that it must come again to pay for its barriers */
@@ -152,9 +154,9 @@ static void count(struct atomsan_heal_section *section, enum atomsan_heal_counte
 		__atomic_fetch_add(&section->counter[counter], amount, __ATOMIC_RELAXED);
 }
 
-static void sleep_at(struct atomsan_heal_gate *gate, uint32_t word)
+static void sleep_at(struct atomsan_heal_gate *gate, uint32_t word, uint64_t looks)
 {
-	struct timespec most = {0, LOOK_NS};
+	struct timespec most = {0, (long)(looks < LOOK_LONGEST ? looks : LOOK_LONGEST) * LOOK_NS};
 	uint32_t waited = word | HEAL_WAITED;
 
 	if (word == waited || __atomic_compare_exchange_n(&gate->word, &word, waited, false, __ATOMIC_ACQ_REL,
@@ -282,6 +284,7 @@ bool heal_gate_again(uint32_t node, const struct heal_wish *wish)
  * Is its owner elsewhere, having kept it? Then it is opened. True: look again.
  * Who has been asked opens it at the end of his section, so once is enough; but
  * the one who asked may have been stopped in between, so who has slept asks too.
+ * What is not kept is opened without being asked.
  */
 static bool ask_back(struct atomsan_heal_gate *gate, uint32_t node, uint32_t word, bool slept)
 {
@@ -292,7 +295,7 @@ static bool ask_back(struct atomsan_heal_gate *gate, uint32_t node, uint32_t wor
 	if (node < HEAL_LOCKS || !heal_settings.keeps)
 		return false;
 	variable = variables[node - HEAL_LOCKS];
-	if (!slept && (word == marked || !__atomic_load_n(&variable->kept, __ATOMIC_RELAXED)))
+	if ((!slept && word == marked) || !__atomic_load_n(&variable->kept, __ATOMIC_RELAXED))
 		return false;
 	if (word != marked && !__atomic_compare_exchange_n(&gate->word, &word, marked, false,
 							   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -384,7 +387,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			passed = true;
 			break;
 		}
-		if (ask_back(gate, node, word, rounds > SPINS))
+		if (ask_back(gate, node, word, rounds > SPINS && !(rounds % ASK_AGAIN)))
 			continue;
 		now = rounds && rounds < SPINS ? began : heal_now();
 		if (!began) {
@@ -429,7 +432,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			break;
 		}
 		if (!heal_wait_scheduled(gate, patience + limit, &late))
-			sleep_at(gate, word);
+			sleep_at(gate, word, rounds > SPINS ? rounds - SPINS : 1);
 		/* Told to look again though nothing has changed, because nobody else can go on: so be it. */
 		else if (__atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) == word && serial == gate->serial)
 			late |= ++in_vain > 1;

@@ -275,6 +275,25 @@ static inline bool heal_guard_trusted(const struct atomsan_heal_guard *guard)
 	return guard->state != HEAL_GUARD_NONE && guard->times >= TRUSTED;
 }
 
+/* NULL: none is known. */
+static inline const void *heal_guard_lock(const struct atomsan_heal_guard *guard, const void *p)
+{
+	uint32_t state = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE);
+
+	return state == HEAL_GUARD_NEAR ? (const char *)p + guard->value
+	       : state == HEAL_GUARD_AT ? (const void *)(uint64_t)guard->value
+					: NULL;
+}
+
+/* It is the lock that the thread took last. */
+static inline bool heal_guard_held(const struct atomsan_heal_guard *guard, const void *p, bool may_share)
+{
+	const struct heal_held *last = &heal_self.held[heal_self.held_count - 1];
+
+	return heal_self.held_count && heal_guard_trusted(guard) &&
+	       last->object == heal_guard_lock(guard, p) && (may_share || !last->shared);
+}
+
 /* Two variables are guarded together from here on. Before threads are. */
 void heal_join(struct atomsan_heal_variable *a, struct atomsan_heal_variable *b);
 struct atomsan_heal_variable *heal_leader(struct atomsan_heal_variable *variable);

@@ -65,43 +65,27 @@ static void guard_learn(struct atomsan_heal_guard *guard, const void *lock, cons
 	__atomic_store_n(&guard->state, near ? HEAL_GUARD_NEAR : HEAL_GUARD_AT, __ATOMIC_RELEASE);
 }
 
-/* NULL: none is known. */
-static const void *guard_lock(const struct atomsan_heal_guard *guard, const void *p)
-{
-	uint32_t state = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE);
-
-	return state == HEAL_GUARD_NEAR ? (const char *)p + guard->value
-	       : state == HEAL_GUARD_AT ? (const void *)(uint64_t)guard->value
-					: NULL;
-}
-
-static bool holds(const void *lock)
+static bool holds(const void *lock, bool may_share)
 {
 	for (uint32_t i = heal_self.held_count; i--;)
 		if (heal_self.held[i].object == lock)
-			return true;
+			return may_share || !heal_self.held[i].shared;
 	return false;
 }
 
-static bool holds_alone(const void *lock)
-{
-	for (uint32_t i = heal_self.held_count; i--;)
-		if (heal_self.held[i].object == lock)
-			return !heal_self.held[i].shared;
-	return false;
-}
-
-/* Is the variable used under one lock, always, and now? Then that lock's gate does for all. */
-static bool is_guarded(struct atomsan_heal_variable *variable, const void *p)
+/* Is the variable used under one lock, always, and now? Then that lock's gate does for all. Who only reads
+ * may share the lock; a section must have it alone, or two could begin at once. */
+static bool is_guarded(struct atomsan_heal_variable *variable, const void *p, bool may_share)
 {
 	struct atomsan_heal_guard *guard = &variable->guard;
 	const struct heal_thread *me = &heal_self;
 
 	if (guard->state == HEAL_GUARD_NONE)
 		return false;
-	if (guard->state == HEAL_GUARD_UNKNOWN && me->held_count && !me->held[me->held_count - 1].shared)
+	if (guard->state == HEAL_GUARD_UNKNOWN && me->held_count &&
+	    (may_share || !me->held[me->held_count - 1].shared))
 		guard_learn(guard, me->held[me->held_count - 1].object, p);
-	if (guard->state != HEAL_GUARD_UNKNOWN && holds_alone(guard_lock(guard, p))) {
+	if (guard->state != HEAL_GUARD_UNKNOWN && holds(heal_guard_lock(guard, p), may_share)) {
 		if (heal_likely(heal_guard_trusted(guard)))
 			return true;
 		guard->times++;
@@ -164,8 +148,8 @@ static void take_locks(struct heal_open *open, const void *p)
 	const void *lock;
 
 	take_held(open);
-	lock = guard_lock(&open->section->end_guard, p);
-	if (lock && !holds(lock)) {
+	lock = heal_guard_lock(&open->section->end_guard, p);
+	if (lock && !holds(lock, true)) {
 		uint32_t node = heal_lock_node(lock);
 
 		heal_order_taken(node);
@@ -299,7 +283,7 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 			before = &me->open[i];
 	if (before && before->stage == HEAL_EARLY) {
 		heal_count_entered(section);
-		is_guarded(variable, from);
+		is_guarded(variable, from, false);
 		begin_early(before, from, to);
 		return true;
 	}
@@ -332,7 +316,7 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 	open->gates = 0;
 	me->open_count++;
 	/* While the lock is held that all use the variable under, nobody else comes. */
-	open->lazy = is_guarded(variable, from) && !(section->flags & ATOMSAN_HEAL_SCHEDULE);
+	open->lazy = is_guarded(variable, from, false) && !(section->flags & ATOMSAN_HEAL_SCHEDULE);
 	if (!open->lazy)
 		close_gates(open);
 	/* What it was begun with before is passed on to this one. */
@@ -367,7 +351,8 @@ static void reach_end(struct heal_open *open, const char *from)
 		open->depth--;
 		return;
 	}
-	for (uint32_t i = me->held_count; i--;)
+	/* One whose gates are not needed yet has not let go what it began under. */
+	for (uint32_t i = open->lazy ? 0 : me->held_count; i--;)
 		if (!has_gate(open, heal_lock_node(me->held[i].object))) {
 			guard_learn(&open->section->end_guard, me->held[i].object, from);
 			heal_use.tracks = 1;
@@ -432,7 +417,7 @@ static void pass_by(struct atomsan_heal_variable *variable, const char *from, co
 	/* Outside of its sections, somebody may be about to take a gate away that was kept. */
 	if (owner == heal_self.number && leader->gate.count)
 		return;
-	if (is_guarded(variable, from)) {
+	if (is_guarded(variable, from, kinds == ATOMSAN_HEAL_READ)) {
 		if (heal_unlikely(owner))
 			heal_gate_pass(node, &wish);
 		return;
