@@ -5,7 +5,9 @@
  *   places.c   what is known of a site or a function, looked up once
  *   memory.c   granules, locations, blocks
  *   sets.c     atomic sets: which one an access belongs to, and which merge
- *   units.c    open functions, and which of them is the unit of an access
+ *   frames.c   open functions and loop iterations of the threads
+ *   choose.c   which of them is the unit of an access
+ *   units.c    units that are open
  *   notes.c    what units did that the sink has not been told of
  *   quiet.c    units that are alone on their set: noted down, and mostly forgotten
  *   private.c  units that are not, and what they do that nobody else meets
@@ -386,7 +388,7 @@ static inline bool notes_have(const struct log *log, const struct cell *cell, co
 	       !(bytes & ~(who->writes ? cell->written : cell->read | cell->written));
 }
 
-/* units.c */
+/* frames.c, choose.c, units.c */
 /* Which frame or bracket becomes the unit for the set, and why: UINT32_MAX for none. */
 uint32_t unit_choose(struct model *model, uint32_t thread, uint32_t set, uint32_t *rule);
 uint32_t unit_open(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule,
@@ -425,6 +427,8 @@ uint32_t unit_gave_back(struct model *model, struct thread *thread, uint64_t sin
 /* It takes a lock, which makes loops around it synchronising ones. */
 void unit_synchronises(struct model *model, uint32_t thread);
 void unit_end(struct model *model, uint32_t unit);
+/* Ends the units of a frame or a bracket, which has another serial from then on. */
+void unit_close_list(struct model *model, uint32_t *list, uint64_t *serial);
 /* Both sets are roots: what is open on `from` is from now on open on `to`. */
 void unit_merge(struct model *model, uint32_t from, uint32_t to);
 static inline uint32_t unit_context(const struct thread *thread)
