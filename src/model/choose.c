@@ -11,13 +11,10 @@
 #include "model/inside.h"
 #include "model/spec.h"
 
-static uint32_t receiver_root(struct model *model, struct frame *frame, const struct routine *routine)
+static uint32_t receiver_look_up(struct model *model, struct frame *frame)
 {
-	/* A set that is freed loses its key. */
-	if (frame->receiver_own && model->sets[frame->receiver_own].key == frame->receiver)
-		return set_root(model, frame->receiver_own);
-	if (frame->receiver_set && frame->receiver_turn == model->turn)
-		return frame->receiver_set;
+	const struct routine *routine = routine_of(model, frame->function);
+
 	frame->receiver_own = map_get(&model->instances, frame->receiver);
 	if (frame->receiver_own)
 		return set_root(model, frame->receiver_own);
@@ -33,8 +30,28 @@ static uint32_t receiver_root(struct model *model, struct frame *frame, const st
 	return frame->receiver_set;
 }
 
+static inline uint32_t receiver_root(struct model *model, struct frame *frame)
+{
+	/* A set that is freed loses its key. */
+	if (frame->receiver_own && model->sets[frame->receiver_own].key == frame->receiver)
+		return set_root(model, frame->receiver_own);
+	if (frame->receiver_set && frame->receiver_turn == model->turn)
+		return frame->receiver_set;
+	return receiver_look_up(model, frame);
+}
+
+/* Are the set's data variables of the frame's file? An object that is a variable is the file's, for those who
+ * use it by its name. */
+static inline bool of_file(const struct model *model, const struct frame *frame, const struct set *set)
+{
+	return set->face.name == frame->file &&
+	       (set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE ||
+		(set->face.variable && model->by_name));
+}
+
 /* Why the frame is a unit for the set before anybody accesses it; NONE if it is not. */
-static enum model_rule declared_on(struct model *model, uint32_t thread, struct frame *frame, uint32_t root)
+static enum model_rule declared_look_up(struct model *model, uint32_t thread, struct frame *frame,
+					uint32_t root)
 {
 	struct routine *routine = routine_of(model, frame->function);
 	struct set *set = &model->sets[root];
@@ -57,7 +74,7 @@ static enum model_rule declared_on(struct model *model, uint32_t thread, struct 
 		if (routine->argument)
 			return frame > model->threads[thread].frames && frame->receiver &&
 					       !routine_of(model, frame[-1].function)->seen_through &&
-					       receiver_root(model, frame, routine) == root
+					       receiver_root(model, frame) == root
 				       ? MODEL_RULE_ARGUMENT
 				       : MODEL_RULE_NONE;
 		if (routine->seen_through)
@@ -68,12 +85,9 @@ static enum model_rule declared_on(struct model *model, uint32_t thread, struct 
 		/* With everything in one set, whatever is done is done to that. */
 		if (model->everything)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_DIRECT;
-		if (frame->receiver && receiver_root(model, frame, routine) == root)
+		if (frame->receiver && receiver_root(model, frame) == root)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_RECEIVER;
-		/* An object that is a variable is the file's, for those who use it by its name. */
-		if ((set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE ||
-		     (set->face.variable && model->by_name)) &&
-		    set->face.name == routine->file)
+		if (of_file(model, frame, set))
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_FILE;
 		return MODEL_RULE_NONE;
 	case MODEL_UNITS_LOOPS:
@@ -83,13 +97,31 @@ static enum model_rule declared_on(struct model *model, uint32_t thread, struct 
 	}
 }
 
+static inline enum model_rule declared_on(struct model *model, uint32_t thread, struct frame *frame,
+					  uint32_t root)
+{
+	switch (frame->role) {
+	case FRAME_INERT:
+		return MODEL_RULE_NONE;
+	case FRAME_FUNCTION:
+		if (frame->receiver && receiver_root(model, frame) == root)
+			return MODEL_RULE_RECEIVER;
+		return of_file(model, frame, &model->sets[root]) ? MODEL_RULE_FILE : MODEL_RULE_NONE;
+	default:
+		return declared_look_up(model, thread, frame, root);
+	}
+}
+
 /* The frame that becomes a unit because its own code accesses the set; UINT32_MAX: none. */
 static uint32_t accessor_of(struct model *model, const struct thread *thread)
 {
 	for (uint32_t i = thread->depth; i-- > thread->floor;) {
 		const struct frame *frame = &thread->frames[i];
-		struct routine *routine = routine_of(model, frame->function);
+		struct routine *routine;
 
+		if (frame->role == FRAME_FUNCTION)
+			return i;
+		routine = routine_of(model, frame->function);
 		if (routine->seen_through)
 			continue;
 		if (routine->loop) {
@@ -114,7 +146,8 @@ uint32_t unit_choose(struct model *model, uint32_t thread_index, uint32_t root, 
 				return bracket | UNIT_BRACKET;
 		if (i == thread->depth)
 			break;
-		if (i < thread->floor && !routine_of(model, thread->frames[i].function)->declared)
+		if (i < thread->floor && (thread->frames[i].role != FRAME_OTHER ||
+					  !routine_of(model, thread->frames[i].function)->declared))
 			continue;
 		if ((*why = declared_on(model, thread_index, &thread->frames[i], root)))
 			return i;

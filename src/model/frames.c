@@ -88,6 +88,8 @@ static void no_unit_any_more(struct model *model, uint32_t function)
 		for (uint32_t i = 0; i < model->threads[t].depth; i++)
 			if (model->threads[t].frames[i].function == function) {
 				model->threads[t].frames[i].start = true;
+				if (model->threads[t].frames[i].role != FRAME_OTHER)
+					model->threads[t].frames[i].role = FRAME_INERT;
 				unit_close_list(model, &model->threads[t].frames[i].units,
 						&model->threads[t].frames[i].serial);
 			}
@@ -113,6 +115,17 @@ static void split_dispatcher(struct model *model, struct thread *thread, uint32_
 	unit_close_list(model, &iteration->units, &iteration->serial);
 }
 
+static enum frame_role role_of(const struct model *model, const struct routine *routine, bool start)
+{
+	if (routine->declared || routine->unitfor || routine->argument || model->everything ||
+	    model->options.units != MODEL_UNITS_FUNCTIONS)
+		return FRAME_OTHER;
+	if (start || routine->seen_through ||
+	    (routine->loop && (routine->walk || model->options.keep_loop_units)))
+		return FRAME_INERT;
+	return routine->loop ? FRAME_LOOP : FRAME_FUNCTION;
+}
+
 void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, uint64_t receiver)
 {
 	struct thread *thread = unit_thread(model, thread_index);
@@ -125,6 +138,9 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 	}
 	uint32_t depth = thread->depth++;
 	bool begun_with = begins_with(model, thread, thread_index, depth) && !routine->loop;
+	/* A loop of main or of a start function is as little of a unit as they are. */
+	bool start = routine->is_main || routine->starts || begun_with ||
+		     (routine->loop && depth && thread->frames[depth - 1].start);
 
 	thread->frames[depth] = (struct frame){
 		.function = function,
@@ -136,9 +152,13 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		.entered = model->serial,
 		.notes = thread->note_count,
 		.lowest = UINT32_MAX,
-		/* A loop of main or of a start function is as little of a unit as they are. */
-		.start = routine->is_main || routine->starts || begun_with ||
-			 (routine->loop && depth && thread->frames[depth - 1].start),
+		.start = start,
+		.role = (uint8_t)role_of(model, routine, start),
+		.file = routine->file,
+		.receiver_type = routine->receiver_type,
+		.body = !routine->seen_through ? depth + 1
+			: depth                ? thread->frames[depth - 1].body
+					       : 0,
 	};
 	if (begun_with && !routine->starts)
 		no_unit_any_more(model, function);
@@ -176,14 +196,6 @@ void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)
 		if (frame->job)
 			split_dispatcher(model, thread, thread->depth);
 	}
-}
-
-struct frame *unit_frame(struct model *model, struct thread *thread)
-{
-	for (uint32_t i = thread->depth; i-- > 0;)
-		if (!routine_of(model, thread->frames[i].function)->seen_through)
-			return &thread->frames[i];
-	return NULL;
 }
 
 void unit_split(struct model *model, uint32_t thread_index)

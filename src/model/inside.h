@@ -14,7 +14,8 @@
  *   held.c     locks held, lock sets, semaphores that are locks
  *   together.c which members the program's critical sections treat as one
  *   names.c    names for reports
- *   access.c   accesses: from bytes to cells, sets and units
+ *   hot.c      accesses, and the way that most of them take
+ *   access.c   the others: from bytes to cells, sets and units
  *   model.c    events
  *
  * Numbers count from 1; 0 stands for none.
@@ -45,7 +46,7 @@ struct place {
 	uint32_t source;  /* hash of where the source has it: an inlined function has several sites of one */
 	uint32_t through; /* index of the pointer in `pointers` */
 	uint64_t global;  /* address of the pointer variable that leads here */
-	uint32_t ownerless; /* function, plus one, in whose calls this place shows no owner */
+	uint32_t ownerless; /* function, plus one, whose code shows no owner here */
 };
 
 /* What matters of a function, or of a loop, which is one in the tables. */
@@ -116,22 +117,35 @@ struct open_unit {
 
 #define UNIT_BRACKET 0x80000000u
 
+/* What a frame can be to a set before anybody accesses it, as far as its function tells. */
+enum frame_role {
+	FRAME_INERT,    /* nothing */
+	FRAME_FUNCTION, /* a unit for its receiver's set and for its file's variables */
+	FRAME_LOOP,     /* the same once the loop synchronises */
+	FRAME_OTHER,    /* there is more to be looked at */
+};
+
 struct frame {
+	uint64_t serial; /* no other frame has it, and this one gets another when its units end */
+	uint64_t receiver;
+	uint32_t receiver_own; /* the set whose key the receiver was when it was last looked for */
 	uint32_t function;
 	uint32_t context;
-	uint64_t receiver;
+	uint32_t file;          /* the function's */
+	uint32_t body;          /* level of the frame whose code this is, a getter's caller: index + 1 */
+	uint16_t receiver_type; /* the function's */
+	uint8_t role;           /* enum frame_role */
+	bool start;             /* main, or what a thread began with */
+	bool job;               /* called by an iteration that did not know whom */
+	bool receiver_stays;    /* the receiver is not on a stack */
+	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
+	uint32_t notes;         /* the thread's, when it was entered */
 	uint32_t units;         /* open units that are this call */
 	uint32_t objects;       /* number of stack objects below it */
 	uint32_t floor;         /* the thread's, when it was entered */
-	uint32_t receiver_own;  /* the set whose key the receiver was when it was last looked for */
 	uint32_t receiver_set;  /* root of the receiver's set, if it was found at that turn */
 	uint64_t receiver_turn; /* see model.turn */
-	uint64_t serial;        /* no other frame has it, and this one gets another when its units end */
-	uint32_t notes;         /* the thread's, when it was entered */
-	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
 	uint64_t entered;       /* the model's serial then */
-	bool start;             /* main, or what a thread began with */
-	bool job;               /* called by an iteration that did not know whom */
 };
 
 /* Something that is a unit by itself, opened and closed by operations, not calls. */
@@ -303,14 +317,29 @@ static inline uint32_t set_root(const struct model *model, uint32_t set)
  * the cell may be elsewhere afterwards: see model.tellings. */
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes);
-/* Can the access show that the set belongs to another one? */
+/* The frame whose code makes the access: not a getter or setter. NULL: none. */
+static inline struct frame *unit_frame(const struct thread *thread)
+{
+	uint32_t body = thread->depth ? thread->frames[thread->depth - 1].body : 0;
+
+	return body ? &thread->frames[body - 1] : NULL;
+}
+/* Is it certain that the access does not show that the set belongs to another one? See find_owner. */
 static inline bool set_ownerless(const struct model *model, const struct thread *thread, uint32_t set,
 				 const struct place *place)
 {
-	if (place->holder || place->global)
+	const struct frame *frame = unit_frame(thread);
+	const struct set *sets = model->sets;
+
+	if (place->global)
 		return false;
-	return model->sets[set].owned ||
-	       (thread->depth && place->ownerless == thread->frames[thread->depth - 1].function + 1);
+	if (!frame || !frame->receiver || place->ownerless == frame->function + 1 ||
+	    (sets[set].owned && (!place->holder || place->holder != frame->receiver_type)))
+		return true;
+	/* What belongs to the receiver already. */
+	return frame->receiver_stays && frame->receiver_own &&
+	       sets[frame->receiver_own].key == frame->receiver &&
+	       sets[frame->receiver_own].root == sets[set].root;
 }
 /* Does the access show nothing new of what the bytes by themselves belong to? */
 static inline bool set_typed(const struct cell *cell, const struct place *place)
@@ -359,11 +388,15 @@ struct accessor {
 };
 /* The units that are single accesses end; nothing must be done to their sets before. */
 void access_end(struct model *model);
-void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,
-		  bool reads, bool writes);
+/* The bytes [at, stop) of one granule. */
+void access_piece(struct model *model, struct place *place, struct accessor *who, uint64_t at, uint64_t stop);
 /* The sink hears of these bytes of a granule, as far as they are the set's. */
 void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t granule,
 		 uint8_t mask);
+
+/* hot.c */
+void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,
+		  bool reads, bool writes);
 
 /* notes.c, quiet.c, private.c: see notes.h */
 /* Is the unit still open? */
@@ -435,8 +468,6 @@ static inline uint32_t unit_context(const struct thread *thread)
 {
 	return thread->depth ? thread->frames[thread->depth - 1].context : 0;
 }
-/* The frame whose code makes the access: not a getter or setter. NULL: none. */
-struct frame *unit_frame(struct model *model, struct thread *thread);
 void unit_object(struct model *model, uint32_t thread, uint64_t address, uint64_t size, uint32_t site);
 /* If the object is on the stack of one of the thread's functions, that is a unit for the set: it works on a
  * container with a cursor of its own. */

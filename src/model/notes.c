@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Notes: taken, tidied, told. See notes.h. */
-#include "model/inside.h"
+#include "model/notes_inl.h"
 
 /* Notes of a thread: from how many on the dead are dropped, those that say nothing new, too, and all told;
  * and after how many units marks are cleared. A test has other numbers. */
@@ -8,18 +8,11 @@
 #define NOTES_LIMITS FIRST_LIMIT = 1 << 10, REPEATED_LIMIT = 1 << 14, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
 #endif
 enum { NOTES_LIMITS };
-/* Of one granule: every other byte. */
-enum { MOST = 4 };
 _Static_assert(UNITS <= CELL_MARK / 2, "between two calls no mark is given twice");
 
 struct log notes_begin(struct model *model, uint32_t frame)
 {
 	return (struct log){.number = (uint32_t)++model->numbers, .frame = frame};
-}
-
-static uint32_t level_of(uint32_t frame)
-{
-	return frame & UNIT_BRACKET ? 0 : frame + 1;
 }
 
 void notes_left(struct thread *thread, uint32_t index)
@@ -30,11 +23,6 @@ void notes_left(struct thread *thread, uint32_t index)
 		thread->note_count = frame->notes;
 	else if (index && thread->frames[index - 1].lowest > frame->lowest)
 		thread->frames[index - 1].lowest = frame->lowest;
-}
-
-static uint64_t first_byte(const struct note *note)
-{
-	return note->address + note->from;
 }
 
 /* The log that the note is in; NULL if the unit has ended, or was told. */
@@ -63,7 +51,7 @@ static struct log *log_of(struct model *model, struct thread *thread, const stru
 static bool seen_before(struct model *model, const struct thread *thread, uint32_t number, uint32_t barrier)
 {
 	const struct note *note = &thread->notes[number], *before;
-	uint64_t key = first_byte(note) * 4 + note->reads * 2u + note->writes;
+	uint64_t key = note_first_byte(note) * 4 + note->reads * 2u + note->writes;
 	uint32_t known = map_get(&model->seen, key);
 
 	if (known <= barrier) {
@@ -132,11 +120,6 @@ static void grow(struct thread *thread)
 	thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
 }
 
-bool notes_full(const struct thread *thread)
-{
-	return thread->note_count + MOST > thread->note_room || thread->note_count >= thread->note_limit;
-}
-
 void notes_make_room(struct model *model, struct thread *thread)
 {
 	if (!thread->note_limit)
@@ -150,90 +133,23 @@ void notes_make_room(struct model *model, struct thread *thread)
 				tell_all(model, thread);
 		}
 	}
-	if (thread->note_count + MOST > thread->note_room)
+	if (thread->note_count + NOTES_MOST > thread->note_room)
 		grow(thread);
-}
-
-static struct note *note_new(struct thread *thread, struct log *log, uint32_t root)
-{
-	struct note *note = &thread->notes[thread->note_count++];
-	uint32_t level = level_of(log->frame);
-
-	note->set = root;
-	note->unit = log->number;
-	note->previous = log->notes;
-	log->notes = thread->note_count;
-	if (thread->depth && thread->frames[thread->depth - 1].lowest > level)
-		thread->frames[thread->depth - 1].lowest = level;
-	return note;
-}
-
-/* The bytes follow the unit's latest note: the next granule of the same access, or the next element of an
- * array. */
-static bool note_goes_on(struct note *note, const struct accessor *who, uint64_t at, uint64_t stop)
-{
-	uint64_t end = note->address + note->to;
-
-	if (note->site != who->site || note->size != who->size || note->context != who->context ||
-	    note->locks != who->locks || note->claims != who->claims || !note->to)
-		return false;
-	if (at >= first_byte(note) && stop <= end)
-		return true;
-	/* Notes say where they end in 32 bits. */
-	if (end != at || stop - note->address > UINT32_MAX)
-		return false;
-	note->to = (uint32_t)(stop - note->address);
-	return true;
 }
 
 void notes_mark(struct model *model, struct cell *cell, const struct log *log, const struct accessor *who,
 		uint8_t mask)
 {
-	if (cell->location != log_mark(log)) {
-		/* What the sink knows of it is of units that do not matter any more. */
-		if (cell_location(cell))
-			model->sink.location_free(model->sink.user, cell->location);
-		cell->location = log_mark(log);
-		cell->read = cell->written = 0;
-	}
-	if (who->reads)
-		cell->read |= mask;
-	if (who->writes)
-		cell->written |= mask;
-}
-
-static void add(struct thread *thread, struct log *log, uint32_t root, const struct accessor *who,
-		uint64_t at, uint64_t stop)
-{
-	struct note *note;
-
-	if (log->notes && note_goes_on(&thread->notes[log->notes - 1], who, at, stop))
-		return;
-	note = note_new(thread, log, root);
-	note->address = who->address;
-	note->from = (uint32_t)(at - who->address);
-	note->to = (uint32_t)(stop - who->address);
-	note->size = who->size;
-	note->site = who->site;
-	note->context = who->context;
-	note->locks = who->locks;
-	note->reads = who->reads;
-	note->writes = who->writes;
-	note->claims = who->claims;
-	note->time = who->time;
+	/* What the sink knows of it is of units that do not matter any more. */
+	if (cell->location != log_mark(log) && cell_location(cell))
+		model->sink.location_free(model->sink.user, cell->location);
+	note_mark(cell, log, who->reads, who->writes, mask);
 }
 
 void notes_add(struct model *model, struct log *log, uint32_t root, const struct accessor *who,
 	       uint64_t granule, uint8_t bytes)
 {
-	struct thread *thread = &model->threads[who->thread];
-
-	/* Bytes between them may be another cell, with another past. */
-	for (unsigned left = bytes, from, to; left; left &= left >> to << to) {
-		from = (unsigned)__builtin_ctz(left);
-		to = from + (unsigned)__builtin_ctz(~(left >> from));
-		add(thread, log, root, who, granule + from, granule + to);
-	}
+	notes_add_bytes(&model->threads[who->thread], log, root, who, granule, bytes);
 }
 
 void notes_bar(struct model *model, uint32_t thread_index, struct log *log, uint32_t root, uint64_t granule,
@@ -309,7 +225,7 @@ static void each_granule(struct model *model, uint32_t thread, uint32_t root, co
 			       .late = true};
 	uint64_t end = note->address + note->to;
 
-	for (uint64_t at = first_byte(note), stop; at < end; at = stop) {
+	for (uint64_t at = note_first_byte(note), stop; at < end; at = stop) {
 		uint8_t mask;
 
 		who.address = at - (at - note->address) % note->size;
@@ -353,7 +269,7 @@ void notes_remember(struct model *model, uint32_t thread, uint32_t root, const s
 
 		if (note->writes)
 			continue;
-		for (uint64_t at = first_byte(note); at < end; at = (at | 7) + 1)
+		for (uint64_t at = note_first_byte(note); at < end; at = (at | 7) + 1)
 			if (unit_remembers_enough(model, root))
 				return;
 			else

@@ -69,8 +69,8 @@ static inline uint32_t log_mark(const struct log *log)
 
 /* notes.c */
 struct log notes_begin(struct model *model, uint32_t frame);
-/* Is there room for one more? Otherwise it is made, for which the sink may have to be told everything. */
-bool notes_full(const struct thread *thread);
+/* Where there is no room for one more (notes_inl.h): it is made, for which the sink may have to be told
+ * everything. */
 void notes_make_room(struct model *model, struct thread *thread);
 /* Notes that these bytes of a granule are accessed. There is room. */
 void notes_add(struct model *model, struct log *log, uint32_t root, const struct accessor *who,
@@ -104,6 +104,8 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 		  uint64_t granule, uint8_t bytes);
 /* The frame becomes a unit for the set, without having done anything yet. False: the set is loud. */
 bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule);
+/* The thread's unit on a quiet set on which there is no other: it begins. NULL: the access stands alone. */
+struct noted *quiet_only(struct model *model, uint32_t thread, uint32_t root);
 /* The sink hears of the units that are noted down for the set (a root), and of all others from now on. */
 void quiet_end(struct model *model, uint32_t root);
 /* Bytes of the set are forgotten. */
@@ -112,6 +114,8 @@ void quiet_forget(struct model *model, uint32_t set, uint64_t granule, uint8_t m
 void quiet_drop(struct model *model, struct set *set);
 
 /* private.c */
+/* Where so many more units' notes were told than dropped, noting is work done twice. */
+#define PRIVATE_WASTED 4
 /* The same for a set that is loud. False: the sink must hear of it, or, if it was told of another unit, all
  * is to be looked up again. */
 bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
