@@ -355,19 +355,18 @@ void serial_event(struct serial *serial, const struct trace_event *event)
 	model_event(serial->model, event);
 }
 
-void serial_events(struct serial *serial, const struct trace_event *events, size_t count)
+int serial_all(struct serial *serial, struct trace_cursor *cursor)
 {
-	enum { FAR = 18, PARTS = 12, NEAR = 6 };
+	struct trace_event event;
+	int got;
 
-	for (size_t i = 0; i < count; i++) {
-		if (i + FAR < count)
-			model_prefetch_far(serial->model, &events[i + FAR]);
-		if (i + PARTS < count)
-			model_prefetch_parts(serial->model, &events[i + PARTS]);
-		if (i + NEAR < count)
-			model_prefetch_near(serial->model, &events[i + NEAR]);
-		serial_event(serial, &events[i]);
-	}
+	do {
+		model_run(serial->model, cursor);
+		got = trace_next(cursor, &event);
+		if (got > 0)
+			serial_event(serial, &event);
+	} while (got > 0);
+	return got;
 }
 
 static void add_blind_spots(struct serial *serial)

@@ -5,9 +5,11 @@
  * like that is left to access.c, which finds the same by looking at everything.
  */
 #include "model/notes_inl.h"
+#include "trace/word_inl.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+#define ALWAYS inline __attribute__((always_inline))
 
 /* No access is longer; a damaged trace may say so. */
 #define MODEL_LONGEST (64u << 20)
@@ -17,7 +19,7 @@
  * does to the cell can be noted there and nothing else is to be done; NULL: it
  * takes a closer look.
  */
-static inline struct log *log_with(struct model *model, struct thread *thread, uint32_t root,
+static ALWAYS struct log *log_with(struct model *model, struct thread *thread, uint32_t root,
 				   const struct cell *cell, const struct accessor *who)
 {
 	struct set *set = &model->sets[root];
@@ -45,10 +47,10 @@ static inline struct log *log_with(struct model *model, struct thread *thread, u
 	return &unit->log;
 }
 
-/* The bytes are all in the cell. */
-static inline bool cell_noted(struct model *model, struct thread *thread, struct cell *cell,
-			      const struct place *place, const struct accessor *who, uint64_t granule,
-			      uint8_t bytes)
+/* The bytes are all in the cell; with `stop`, they are those from `at` to there. */
+static ALWAYS bool cell_noted(struct model *model, struct thread *thread, struct cell *cell,
+			      const struct place *place, const struct accessor *who, uint64_t at,
+			      uint64_t stop, uint8_t bytes)
 {
 	struct log *log;
 	uint32_t root;
@@ -64,7 +66,10 @@ static inline bool cell_noted(struct model *model, struct thread *thread, struct
 	if (unlikely(notes_full(thread)))
 		return false;
 	note_mark(cell, log, who->reads, who->writes, bytes);
-	notes_add_bytes(thread, log, root, who, granule, bytes);
+	if (stop)
+		note_add(thread, log, root, who, at, stop);
+	else
+		notes_add_bytes(thread, log, root, who, at & ~7ull, bytes);
 	return true;
 }
 
@@ -73,21 +78,20 @@ static inline bool cell_noted(struct model *model, struct thread *thread, struct
  * False: one of them is not like that. Those before it are noted then, which does
  * no harm when they are looked at again.
  */
-static inline bool piece_noted(struct model *model, struct thread *thread, const struct place *place,
+static ALWAYS bool piece_noted(struct model *model, struct thread *thread, const struct place *place,
 			       const struct accessor *who, uint64_t at, uint64_t stop)
 {
 	struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
 	uint8_t bytes = memory_bytes(at, stop);
-	uint64_t base = at & ~7ull;
 
 	if (likely(!granule->parts))
 		return !(bytes & ~granule->cell.mask) &&
-		       cell_noted(model, thread, &granule->cell, place, who, base, bytes);
+		       cell_noted(model, thread, &granule->cell, place, who, at, stop, bytes);
 	for (unsigned i = 0, room = memory_room(granule->parts); i < room && bytes; i++) {
 		struct cell *cell = &memory_cells(&model->memory, granule->parts)[i];
 		uint8_t common = cell->mask & bytes;
 
-		if (common && !cell_noted(model, thread, cell, place, who, base, common))
+		if (common && !cell_noted(model, thread, cell, place, who, at, 0, common))
 			return false;
 		bytes &= (uint8_t)~common;
 	}
@@ -107,43 +111,140 @@ static void access_whole(struct model *model, struct thread *thread, uint64_t ad
 		together_whole(model, thread, cell->type, reads, writes);
 }
 
+/* More than one granule. */
+static __attribute__((noinline)) void access_pieces(struct model *model, struct thread *thread,
+						    struct place *place, struct accessor *who)
+{
+	uint64_t end = who->address + who->size;
+
+	for (uint64_t at = who->address, stop; at < end; at = stop) {
+		stop = (at | 7) + 1;
+		if (stop > end)
+			stop = end;
+		if (unlikely(!model->quiet || !piece_noted(model, thread, place, who, at, stop)))
+			access_piece(model, place, who, at, stop);
+	}
+	if (unlikely(!place->type_size && thread->held_count && who->size > 8))
+		access_whole(model, thread, who->address, who->reads, who->writes);
+}
+
+/* All of `who` is given but what this finds out. */
+static ALWAYS void access_one(struct model *model, struct thread *thread, struct place *place,
+			      struct accessor *who)
+{
+	uint64_t end = who->address + who->size;
+
+	model->stats.accesses++;
+	model->by_name = place->base_kind == ATOMSAN_BASE_GLOBAL;
+	who->claims = together_access(model, thread, who->site, place, who->size, who->reads, who->writes);
+	who->several = who->address >> 3 != (end - 1) >> 3;
+	if (unlikely(who->several))
+		access_pieces(model, thread, place, who);
+	else if (unlikely(!model->quiet || !piece_noted(model, thread, place, who, who->address, end)))
+		access_piece(model, place, who, who->address, end);
+	if (unlikely(model->alone_count))
+		access_end(model);
+}
+
+static bool left_out(struct model *model, const struct place *place, uint64_t size)
+{
+	if (likely(!place->left_out && size))
+		return false;
+	model->stats.left_out++;
+	model->stats.private_data += place->private_data && size;
+	return true;
+}
+
 void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uint64_t address, uint64_t size,
 		  bool reads, bool writes)
 {
 	struct thread *thread = unit_thread(model, thread_index);
 	struct place *place = place_of(model, site);
 
-	if (size > MODEL_LONGEST)
-		size = MODEL_LONGEST;
-	if (place->left_out || !size) {
-		model->stats.left_out++;
-		model->stats.private_data += place->private_data && size;
+	if (left_out(model, place, size))
 		return;
-	}
-	model->stats.accesses++;
-	model->by_name = place->base_kind == ATOMSAN_BASE_GLOBAL;
-
 	struct accessor who = {.address = address,
-			       .size = (uint32_t)size,
+			       .size = size > MODEL_LONGEST ? MODEL_LONGEST : (uint32_t)size,
 			       .thread = thread_index,
 			       .site = site,
 			       .context = unit_context(thread),
 			       .locks = held_set(model, thread),
 			       .time = model->time,
 			       .reads = reads,
-			       .writes = writes,
-			       .claims = together_access(model, thread, site, place, size, reads, writes),
-			       .several = address >> 3 != (address + size - 1) >> 3};
+			       .writes = writes};
 
-	for (uint64_t end = address + size, at = address, stop; at < end; at = stop) {
-		stop = (at | 7) + 1;
-		if (stop > end)
-			stop = end;
-		if (unlikely(!model->quiet || !piece_noted(model, thread, place, &who, at, stop)))
-			access_piece(model, place, &who, at, stop);
+	access_one(model, thread, place, &who);
+}
+
+static inline struct granule *granule_soon(const struct model *model, const struct trace_run *run,
+					   unsigned words)
+{
+	uint64_t word = word_load(run->at + words * 8),
+		 address = word_expand(run->regions, word_address(word));
+	uint64_t number = address >> MEMORY_CHUNK_SHIFT;
+	struct memory_chunk *chunk = model->memory.cache[number % MEMORY_CACHE];
+
+	return chunk && chunk->number == number ? &chunk->granules[memory_index(address)] : NULL;
+}
+
+/*
+ * Much of the time goes by waiting for memory. What comes is asked for: first the
+ * granule, some events later what stands there. Words that are no accesses lead to
+ * nothing that is there, or do no harm.
+ */
+static inline void prefetch(const struct model *model, const struct trace_run *run)
+{
+	enum { FAR = 16, NEAR = 8 };
+	const struct granule *granule;
+
+	if (run->end - run->at < (FAR + 1) * 8)
+		return;
+	granule = granule_soon(model, run, FAR);
+	if (granule)
+		__builtin_prefetch(granule);
+	granule = granule_soon(model, run, NEAR);
+	if (!granule)
+		return;
+	if (granule->parts) {
+		__builtin_prefetch(memory_cells(&model->memory, granule->parts));
+		return;
 	}
-	if (unlikely(model->alone_count))
-		access_end(model);
-	if (!place->type_size && size > 8 && thread->held_count)
-		access_whole(model, thread, address, reads, writes);
+	__builtin_prefetch(&model->sets[granule->cell.set]);
+	if (model->sink.prefetch && cell_location(&granule->cell))
+		model->sink.prefetch(model->sink.user, granule->cell.location);
+}
+
+void model_run(struct model *model, struct trace_cursor *cursor)
+{
+	struct trace_run run;
+	struct thread *thread;
+
+	if (!trace_run_begin(cursor, &run))
+		return;
+	thread = unit_thread(model, run.thread);
+	struct accessor who = {
+		.thread = run.thread, .context = unit_context(thread), .locks = held_set(model, thread)};
+
+	for (; run.end - run.at >= 8; run.at += 8) {
+		uint64_t word = word_load(run.at);
+		struct place *place;
+
+		who.site = word_id(word);
+		if (word_kind(word) != TRACE_ACCESS || who.site - run.first_site >= run.sites ||
+		    who.site == TRACE_ID_MAX)
+			break;
+		place = place_of(model, who.site);
+		if (unlikely(!place->how))
+			break;
+		prefetch(model, &run);
+		who.time = ++model->time;
+		if (left_out(model, place, place->bytes))
+			continue;
+		who.address = word_expand(run.regions, word_address(word));
+		who.size = place->bytes;
+		who.reads = place->how & PLACE_READS;
+		who.writes = place->how & PLACE_WRITES;
+		access_one(model, thread, place, &who);
+	}
+	trace_run_end(cursor, &run);
 }

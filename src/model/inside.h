@@ -29,11 +29,15 @@
 #include "model/notes.h"
 #include "trace/nametable.h"
 
+enum { PLACE_READS = 1, PLACE_WRITES = 2 };
+
 /* What matters of a site. */
 struct place {
 	bool known;        /* was looked up */
 	bool left_out;     /* atomic, volatile or ignored data */
 	bool private_data; /* left out, for one thread alone reaches it */
+	uint8_t how;       /* PLACE_READS, PLACE_WRITES; 0: it is no access that says what it does */
+	uint16_t bytes;    /* of the access, unless it says itself */
 	uint8_t base_kind, flags;
 	bool owned, not_owned; /* the user's word on the pointer that leads here */
 	bool leads;            /* through a pointer that may make what it leads to part of an owner */
@@ -182,15 +186,30 @@ struct section_word {
 	uint8_t how;
 };
 
-struct section {
+/* What a section has accessed. */
+struct section_content {
 	struct section_word words[SECTION_ROOM];
 	uint32_t count;
-	bool alone; /* no lock is held, and nobody else is there */
+	bool alone;   /* no lock is held, and nobody else is there */
+	bool learned; /* what it says was noted */
+};
+
+struct section {
+	uint32_t state; /* in model.sections; 0: `loose` has the content */
 	/* The latest access, which most often comes again. */
 	uint8_t last_how;
 	bool last_claims;
 	uint32_t last_site; /* plus one; 0: none */
 	uint64_t last_size;
+	struct section_content loose;
+};
+
+/* From one content, by an access, to another. */
+struct section_step {
+	uint32_t from, site;
+	uint32_t what; /* size and kind of the access; 0: none */
+	uint32_t to;
+	bool claims;
 };
 
 struct thread {
@@ -278,9 +297,13 @@ struct model {
 	struct map lock_sites; /* lock's address to a site that took it */
 	struct map signals;    /* semaphores that somebody posts without having waited */
 
-	struct map related;       /* type and two words to MODEL_TOGETHER, MODEL_READ_TOGETHER */
-	struct map sections_seen; /* hashes of sections that were looked at */
-	struct map claims;        /* sources of a write, and of the read that it followed */
+	struct map related;               /* type and two words to MODEL_TOGETHER, MODEL_READ_TOGETHER */
+	struct map sections_seen;         /* hashes of sections that were looked at */
+	struct section_content *sections; /* from 1 on: contents that sections had */
+	uint32_t section_count, section_room;
+	struct map section_hashes;
+	struct section_step *section_steps;
+	struct map claims; /* sources of a write, and of the read that it followed */
 	uint64_t related_turn;
 
 	struct model_stats stats;
@@ -489,18 +512,43 @@ void held_release(struct model *model);
 /* together.c */
 bool together_note(struct model *model, struct thread *thread, uint32_t site, const struct place *place,
 		   uint64_t size, bool reads, bool writes);
+#define SECTION_STEPS 4096u
+/* Where the step is remembered that an access takes the section on by. NULL: the section's content is one of
+ * too many. */
+static inline struct section_step *together_step(struct model *model, const struct section *section,
+						 uint32_t site)
+{
+	if ((!section->state && section->loose.count) || !model->section_steps)
+		return NULL;
+	return &model->section_steps[(site * 0x9e3779b1u ^ section->state * 0x85ebca6bu) >> 7 &
+				     (SECTION_STEPS - 1)];
+}
+static inline uint32_t together_what(uint64_t size, bool reads, bool writes)
+{
+	return (uint32_t)size << 2 | writes << 1 | reads;
+}
 /* An access of a struct's member. True if it claims: writes what the same critical section has read. */
 static inline bool together_access(struct model *model, struct thread *thread, uint32_t site,
 				   const struct place *place, uint64_t size, bool reads, bool writes)
 {
-	const struct section *section = &thread->section;
+	struct section *section = &thread->section;
+	const struct section_step *step;
 
 	if (!place->type_size || (!thread->held_count && (model->live_threads > 1 || !reads)))
 		return false;
 	if (section->last_site == site + 1 && section->last_how == (reads | writes << 1) &&
 	    section->last_size == size)
 		return section->last_claims;
-	return together_note(model, thread, site, place, size, reads, writes);
+	step = together_step(model, section, site);
+	if (!step || step->from != section->state || step->site != site ||
+	    step->what != together_what(size, reads, writes))
+		return together_note(model, thread, site, place, size, reads, writes);
+	section->state = step->to;
+	section->last_site = site + 1;
+	section->last_size = size;
+	section->last_how = (uint8_t)(reads | writes << 1);
+	section->last_claims = step->claims;
+	return step->claims;
 }
 /* The bytes of a whole struct, or of more than a member of it. */
 void together_whole(struct model *model, struct thread *thread, uint16_t type, bool reads, bool writes);

@@ -213,51 +213,6 @@ void model_event(struct model *model, const struct trace_event *event)
 	}
 }
 
-static struct granule *granule_of(struct model *model, const struct trace_event *event)
-{
-	uint64_t number = event->address >> MEMORY_CHUNK_SHIFT;
-	struct memory_chunk *chunk = model->memory.cache[number % MEMORY_CACHE];
-
-	if (event->kind != TRACE_ACCESS || !chunk || chunk->number != number)
-		return NULL;
-	return &chunk->granules[memory_index(event->address)];
-}
-
-void model_prefetch_far(struct model *model, const struct trace_event *event)
-{
-	struct granule *granule = granule_of(model, event);
-
-	if (granule)
-		__builtin_prefetch(granule);
-}
-
-void model_prefetch_parts(struct model *model, const struct trace_event *event)
-{
-	struct granule *granule = granule_of(model, event);
-
-	if (granule && granule->parts)
-		__builtin_prefetch(memory_cells(&model->memory, granule->parts));
-}
-
-void model_prefetch_near(struct model *model, const struct trace_event *event)
-{
-	struct granule *granule = granule_of(model, event);
-	const struct cell *cell = granule ? &granule->cell : NULL;
-
-	if (granule && granule->parts) {
-		const struct cell *cells = memory_cells(&model->memory, granule->parts);
-
-		cell = cells[0].mask >> (event->address & 7) & 1 ? &cells[0] : &cells[1];
-	}
-	if (!cell || !cell->mask)
-		return;
-	/* What an access looks at of a set lies on two lines. */
-	__builtin_prefetch(&model->sets[cell->set]);
-	__builtin_prefetch(&model->sets[cell->set].noted.next);
-	if (model->sink.prefetch && cell_location(cell))
-		model->sink.prefetch(model->sink.user, cell->location);
-}
-
 void model_finish(struct model *model)
 {
 	for (uint32_t i = 0; i < model->thread_count; i++) {

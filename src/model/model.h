@@ -123,14 +123,9 @@ struct model *model_new(struct trace *trace, const struct model_options *options
 void model_free(struct model *model);
 
 void model_event(struct model *model, const struct trace_event *event);
-/*
- * Most of the time goes by waiting for memory. Who knows what comes asks for
- * it: first for where an event's address is looked up, some events later for
- * what stands there.
- */
-void model_prefetch_far(struct model *model, const struct trace_event *event);
-void model_prefetch_parts(struct model *model, const struct trace_event *event);
-void model_prefetch_near(struct model *model, const struct trace_event *event);
+/* Takes the plain accesses that come next from the cursor, as many as there are; for each it does the same as
+ * model_event would. */
+void model_run(struct model *model, struct trace_cursor *cursor);
 /* No more events: ends what is open. */
 void model_finish(struct model *model);
 
