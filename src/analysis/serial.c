@@ -107,6 +107,11 @@ static void location_free(void *user, uint32_t location)
 	check_location_free(((struct serial *)user)->check, location);
 }
 
+static uint64_t news(void *user)
+{
+	return check_news(((struct serial *)user)->check);
+}
+
 static bool location_idle(void *user, uint32_t location)
 {
 	return check_location_idle(((struct serial *)user)->check, location);
@@ -322,6 +327,7 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 				  .location_split = location_split,
 				  .location_free = location_free,
 				  .location_idle = location_idle,
+				  .news = news,
 				  .read = read_location,
 				  .write = write_location,
 				  .unary_read = unary_read,

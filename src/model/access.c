@@ -32,8 +32,8 @@ void access_end(struct model *model)
 }
 
 /* The sink hears of it. */
-static void access_loud(struct model *model, struct cell *cell, uint64_t address, uint32_t root,
-			const struct accessor *who)
+static void tell_sink(struct model *model, struct cell *cell, uint64_t address, uint32_t root,
+		      const struct accessor *who)
 {
 	const struct model_sink *sink = &model->sink;
 	struct model_access tag = {.site = who->site,
@@ -70,6 +70,17 @@ static void access_loud(struct model *model, struct cell *cell, uint64_t address
 		sink->read(sink->user, unit, cell->location, &tag);
 	if (who->writes)
 		sink->write(sink->user, unit, cell->location, &tag);
+}
+
+static void access_loud(struct model *model, struct cell *cell, uint64_t address, uint32_t root,
+			const struct accessor *who)
+{
+	uint64_t news = model->quiet ? model->sink.news(model->sink.user) : 0;
+
+	tell_sink(model, cell, address, root, who);
+	/* What the thread does after the end of an edge is told apart from what it did before. */
+	if (model->quiet && news != model->sink.news(model->sink.user))
+		model->threads[who->thread].epoch++;
 }
 
 /*

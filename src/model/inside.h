@@ -8,6 +8,7 @@
  *   frames.c   open functions and loop iterations of the threads
  *   choose.c   which of them is the unit of an access
  *   units.c    units that are open
+ *   tidy.c     keeps notes few
  *   notes.c    what units did that the sink has not been told of
  *   quiet.c    units that are alone on their set: noted down, and mostly forgotten
  *   private.c  units that are not, and what they do that nobody else meets
@@ -232,6 +233,7 @@ struct thread {
 	struct map semaphores; /* waits less posts, plus one */
 	struct note *notes;
 	uint32_t note_count, note_room, note_limit;
+	uint32_t epoch; /* goes on when it synchronises, and when an access of it was news to the sink */
 };
 
 struct context {
@@ -274,7 +276,17 @@ struct model {
 		uint32_t set, unit;
 	} alone[MODEL_ALONE]; /* units that are the access under way */
 	uint32_t alone_count;
-	struct map seen;   /* notes, while those that say nothing new are looked for */
+	struct notes_left { /* what is left of a thread's notes, while they are tidied */
+		struct note *notes;
+		uint32_t count, room;
+	} left;
+	struct notes_pieces {
+		struct notes_piece {
+			struct note note;
+			uint32_t index; /* of the one that it was */
+		} *pieces;
+		uint32_t count, room;
+	} pieces;          /* of notes of which some bytes are no more, the latest first */
 	struct map barred; /* bytes to the note that they are no more, plus one, while notes are told */
 	struct told {      /* numbers of notes, latest first, while they are told */
 		uint32_t *notes;

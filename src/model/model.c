@@ -112,6 +112,7 @@ static void op_event(struct model *model, const struct trace_event *event)
 {
 	struct thread *thread = unit_thread(model, event->thread);
 
+	thread->epoch += event->op != TRACE_OP_ALLOC && event->op != TRACE_OP_FREE;
 	switch (event->op) {
 	case TRACE_OP_START:
 		model->live_threads++;

@@ -109,6 +109,9 @@ struct model_sink {
 			   const struct model_access *access);
 	void (*unary_write)(void *user, const struct model_unit *unit, uint32_t location,
 			    const struct model_access *access);
+	/* Goes on when an access was the end of an edge, as far as that will ever be asked for. Asked where
+	 * set_quiet is. */
+	uint64_t (*news)(void *user);
 	/* The location will be accessed soon; may be NULL. */
 	void (*prefetch)(void *user, uint32_t location);
 	/* Every synchronisation operation, after the model has looked at it; may be NULL. */

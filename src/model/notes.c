@@ -2,10 +2,10 @@
 /* Notes: taken, tidied, told. See notes.h. */
 #include "model/notes_inl.h"
 
-/* Notes of a thread: from how many on the dead are dropped, those that say nothing new, too, and all told;
- * and after how many units marks are cleared. A test has other numbers. */
+/* Notes of a thread: from how many on they are tidied, and all told; and after how many units marks are
+ * cleared. A test has other numbers. */
 #ifndef NOTES_LIMITS
-#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, REPEATED_LIMIT = 1 << 14, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
+#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
 #endif
 enum { NOTES_LIMITS };
 _Static_assert(UNITS <= CELL_MARK / 2, "between two calls no mark is given twice");
@@ -25,8 +25,7 @@ void notes_left(struct thread *thread, uint32_t index)
 		thread->frames[index - 1].lowest = frame->lowest;
 }
 
-/* The log that the note is in; NULL if the unit has ended, or was told. */
-static struct log *log_of(struct model *model, struct thread *thread, const struct note *note)
+struct log *notes_log(struct model *model, struct thread *thread, const struct note *note)
 {
 	struct log *log = NULL;
 
@@ -43,65 +42,13 @@ static struct log *log_of(struct model *model, struct thread *thread, const stru
 	return log && log->number == note->unit ? log : NULL;
 }
 
-/*
- * Has the unit a note of these bytes and this kind already? To an engine it is
- * the first that counts. What comes after bytes that were let go of (`barrier`)
- * may be of others.
- */
-static bool seen_before(struct model *model, const struct thread *thread, uint32_t number, uint32_t barrier)
-{
-	const struct note *note = &thread->notes[number], *before;
-	uint64_t key = note_first_byte(note) * 4 + note->reads * 2u + note->writes;
-	uint32_t known = map_get(&model->seen, key);
-
-	if (known <= barrier) {
-		map_set(&model->seen, key, number + 1);
-		return false;
-	}
-	before = &thread->notes[known - 1];
-	return before->unit == note->unit && before->set == note->set &&
-	       before->address + before->to >= note->address + note->to;
-}
-
-/* Drops the notes of units that have ended, and those that say nothing new if there are many. */
-static void tidy(struct model *model, struct thread *thread)
-{
-	uint32_t kept = 0, frame = 0, barrier = 0;
-	bool repeated = thread->note_count >= REPEATED_LIMIT;
-
-	if (repeated)
-		map_clear(&model->seen);
-	for (uint32_t i = 0; i < thread->note_count; i++) {
-		struct note *note = &thread->notes[kept];
-		struct log *log;
-
-		for (; frame < thread->depth && thread->frames[frame].notes <= i; frame++)
-			thread->frames[frame].notes = kept;
-		log = log_of(model, thread, &thread->notes[i]);
-		if (!log)
-			continue;
-		*note = thread->notes[i];
-		if (!note->to)
-			barrier = kept;
-		/* The first one of a unit always stays. */
-		else if (repeated && seen_before(model, thread, kept, barrier) && note->previous)
-			continue;
-		if (note->previous)
-			note->previous = log->notes;
-		log->notes = ++kept;
-	}
-	for (; frame < thread->depth; frame++)
-		thread->frames[frame].notes = kept;
-	thread->note_count = kept;
-}
-
 /* A unit that does so much had better be told: then the same bytes again cost nothing. */
 static void tell_all(struct model *model, struct thread *thread)
 {
 	for (uint32_t i = 0; i < thread->note_count; i++) {
 		uint32_t set = thread->notes[i].set;
 
-		if (!log_of(model, thread, &thread->notes[i]))
+		if (!notes_log(model, thread, &thread->notes[i]))
 			continue;
 		if (!model->sets[set].loud)
 			quiet_end(model, set);
@@ -125,7 +72,7 @@ void notes_make_room(struct model *model, struct thread *thread)
 	if (!thread->note_limit)
 		thread->note_limit = FIRST_LIMIT;
 	if (thread->note_count >= thread->note_limit) {
-		tidy(model, thread);
+		notes_tidy(model, thread);
 		if (thread->note_count > thread->note_limit / 2) {
 			if (thread->note_limit < LAST_LIMIT)
 				thread->note_limit *= 2;
@@ -223,22 +170,21 @@ static void each_granule(struct model *model, uint32_t thread, uint32_t root, co
 			       .writes = note->writes,
 			       .claims = note->claims,
 			       .late = true};
-	uint64_t end = note->address + note->to;
 
-	for (uint64_t at = note_first_byte(note), stop; at < end; at = stop) {
-		uint8_t mask;
+	for (uint64_t k = 0, accesses = note_accesses(note); k < accesses; k++) {
+		uint64_t end = note_end(note, k);
 
-		who.address = at - (at - note->address) % note->size;
-		stop = (at | 7) + 1;
-		if (stop > who.address + note->size)
-			stop = who.address + note->size;
-		if (stop > end)
-			stop = end;
-		mask = memory_bytes(at, stop);
-		if (log->barred)
-			mask = still_there(model, number, at & ~7ull, mask);
-		if (mask)
-			access_told(model, root, &who, at & ~7ull, mask);
+		who.address = note->address + k * note->size;
+		for (uint64_t at = note_begin(note, k), stop; at < end; at = stop) {
+			uint8_t mask;
+
+			stop = (at | 7) + 1 < end ? (at | 7) + 1 : end;
+			mask = memory_bytes(at, stop);
+			if (log->barred)
+				mask = still_there(model, number, at & ~7ull, mask);
+			if (mask)
+				access_told(model, root, &who, at & ~7ull, mask);
+		}
 	}
 }
 
@@ -248,8 +194,13 @@ void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log 
 
 	model->tellings++;
 	collect(model, &model->threads[thread], &all);
+	/* Of one cell a read is noted only if it comes before the write. */
 	for (uint32_t i = model->told.count; i-- > 0;)
-		each_granule(model, thread, root, &all, model->told.notes[i]);
+		if (!model->threads[thread].notes[model->told.notes[i]].writes)
+			each_granule(model, thread, root, &all, model->told.notes[i]);
+	for (uint32_t i = model->told.count; i-- > 0;)
+		if (model->threads[thread].notes[model->told.notes[i]].writes)
+			each_granule(model, thread, root, &all, model->told.notes[i]);
 }
 
 void notes_move(struct model *model, uint32_t thread, const struct log *log, uint32_t root)
@@ -265,15 +216,15 @@ void notes_remember(struct model *model, uint32_t thread, uint32_t root, const s
 	collect(model, &model->threads[thread], log);
 	for (uint32_t i = model->told.count; i-- > 0;) {
 		const struct note *note = &model->threads[thread].notes[model->told.notes[i]];
-		uint64_t end = note->address + note->to;
 
 		if (note->writes)
 			continue;
-		for (uint64_t at = note_first_byte(note); at < end; at = (at | 7) + 1)
-			if (unit_remembers_enough(model, root))
-				return;
-			else
-				unit_reads_again(model, root, at);
+		for (uint64_t k = 0; k < note_accesses(note); k++)
+			for (uint64_t at = note_begin(note, k); at < note_end(note, k); at = (at | 7) + 1)
+				if (unit_remembers_enough(model, root))
+					return;
+				else
+					unit_reads_again(model, root, at);
 	}
 }
 
@@ -314,7 +265,8 @@ void notes_release(struct model *model)
 {
 	free(model->told.notes);
 	free(model->noted);
-	map_release(&model->seen);
+	free(model->left.notes);
+	free(model->pieces.pieces);
 	map_release(&model->barred);
 	map_release(&model->marks);
 }

@@ -33,6 +33,8 @@ struct log {
 	uint32_t frame;
 	uint32_t notes; /* its latest note, plus one; 0: it has none */
 	bool barred;    /* some say that bytes are no more */
+	bool ordered;   /* of an iteration: what it read first is asked for */
+	uint8_t first;  /* see tidy.c */
 };
 
 /* A unit that the sink does not know of; see quiet.c. */
@@ -47,19 +49,22 @@ struct noted {
 	bool shared; /* another one was on the set at the same time: marks may be of either */
 };
 
-/* Accesses of a unit: one, or several from the same place to neighbouring bytes. Or that bytes stopped being
- * what they were. */
+/* Accesses of a unit: one, or several from the same place to neighbouring bytes or at equal distances. Or
+ * that bytes stopped being what they were. */
 struct note {
 	uint64_t address;  /* of the first access; of the granule */
+	uint64_t time;     /* of the first access */
+	uint64_t some;     /* not 0: a bit for each of the accesses meant, wholly; the others are none */
 	uint32_t from, to; /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
 	uint32_t size;     /* of each access */
 	uint32_t site, context, locks;
 	uint32_t set;
 	uint32_t previous; /* of the unit, plus one */
 	uint32_t unit;     /* the log's number */
-	bool reads, writes, claims;
-	uint8_t mask;  /* of bytes that are no more */
-	uint64_t time; /* of the first access */
+	uint32_t epoch;    /* the thread's */
+	bool reads : 1, writes : 1, claims : 1;
+	bool stays : 1; /* of nothing, but it is a note */
+	uint8_t mask;   /* of bytes that are no more */
 };
 
 static inline uint32_t log_mark(const struct log *log)
@@ -72,6 +77,8 @@ struct log notes_begin(struct model *model, uint32_t frame);
 /* Where there is no room for one more (notes_inl.h): it is made, for which the sink may have to be told
  * everything. */
 void notes_make_room(struct model *model, struct thread *thread);
+/* The log that the note is in; NULL if the unit has ended, or was told. */
+struct log *notes_log(struct model *model, struct thread *thread, const struct note *note);
 /* Notes that these bytes of a granule are accessed. There is room. */
 void notes_add(struct model *model, struct log *log, uint32_t root, const struct accessor *who,
 	       uint64_t granule, uint8_t bytes);
@@ -94,6 +101,9 @@ void notes_left(struct thread *thread, uint32_t frame);
 /* The thread has left all of them, and most likely has ended. */
 void notes_over(struct thread *thread);
 void notes_release(struct model *model);
+/* tidy.c */
+/* Makes them fewer. */
+void notes_tidy(struct model *model, struct thread *thread);
 
 /* quiet.c */
 /* The open unit that is noted down for the set (a root) and the thread; NULL: none. */

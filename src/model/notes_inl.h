@@ -18,6 +18,27 @@ static inline uint64_t note_first_byte(const struct note *note)
 	return note->address + note->from;
 }
 
+/* A note stands for accesses that lie side by side, numbered from 0. The bytes meant of each, perhaps none:
+ */
+static inline uint64_t note_begin(const struct note *note, uint64_t number)
+{
+	return note->address + number * note->size + (number ? 0 : note->from);
+}
+
+static inline uint64_t note_end(const struct note *note, uint64_t number)
+{
+	uint64_t end = note->address + note->to, own = note->address + (number + 1) * note->size;
+
+	if (note->some && !(note->some >> number & 1))
+		return note_begin(note, number);
+	return own < end ? own : end;
+}
+
+static inline uint64_t note_accesses(const struct note *note)
+{
+	return (note->to - 1) / note->size + 1;
+}
+
 /* Is there no room for another one? */
 static inline bool notes_full(const struct thread *thread)
 {
@@ -45,8 +66,9 @@ static inline bool note_goes_on(struct note *note, const struct accessor *who, u
 {
 	uint64_t end = note->address + note->to;
 
-	if (note->site != who->site || note->size != who->size || note->context != who->context ||
-	    note->locks != who->locks || note->claims != who->claims || !note->to)
+	if (note->site != who->site || note->size != who->size || note->some ||
+	    note->context != who->context || note->locks != who->locks || note->claims != who->claims ||
+	    !note->to)
 		return false;
 	if (at >= note_first_byte(note) && stop <= end)
 		return true;
@@ -70,6 +92,10 @@ static inline void note_add(struct thread *thread, struct log *log, uint32_t roo
 	note->from = (uint32_t)(at - who->address);
 	note->to = (uint32_t)(stop - who->address);
 	note->size = who->size;
+	note->some = 0;
+	note->epoch = thread->epoch;
+	note->stays = false;
+	note->mask = 0;
 	note->site = who->site;
 	note->context = who->context;
 	note->locks = who->locks;

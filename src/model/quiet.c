@@ -113,6 +113,7 @@ static struct noted *begin(struct model *model, struct noted *noted, uint32_t th
 		.serial = frame & UNIT_BRACKET ? model->threads[thread].brackets[frame & ~UNIT_BRACKET].serial
 					       : model->threads[thread].frames[frame].serial,
 	};
+	noted->log.ordered = rule == MODEL_RULE_LOOP;
 	model->stats.units++;
 	share(model, root);
 	return noted;

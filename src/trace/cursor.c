@@ -378,7 +378,7 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 
 		s = c->current;
 		if (unlikely(!s)) {
-			if (!c->source || c->hasty || !c->source->refill(c))
+			if (!c->source || !c->source->refill(c))
 				break;
 			continue;
 		}
@@ -437,16 +437,6 @@ bool trace_run_begin(const struct trace_cursor *c, struct trace_run *run)
 void trace_run_end(struct trace_cursor *c, const struct trace_run *run)
 {
 	c->current->at = run->at;
-}
-
-int trace_next_now(struct trace_cursor *c, struct trace_event *e)
-{
-	int got;
-
-	c->hasty = true;
-	got = trace_next(c, e);
-	c->hasty = false;
-	return got;
 }
 
 static bool empty(const struct stream *s)

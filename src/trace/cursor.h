@@ -73,8 +73,6 @@ struct trace_run {
 bool trace_run_begin(const struct trace_cursor *cursor, struct trace_run *run);
 /* The words before run->at were read. */
 void trace_run_end(struct trace_cursor *cursor, const struct trace_run *run);
-/* As trace_next, but 0 as well if a running program's next event would have to be waited for. */
-int trace_next_now(struct trace_cursor *cursor, struct trace_event *event);
 const struct err *trace_cursor_error(const struct trace_cursor *cursor);
 
 /* Text of an op ("lock"), or NULL for a number that is none. */
