@@ -122,7 +122,9 @@ struct atomsan_function {
 	uint16_t receiver;   /* parameter number, or ATOMSAN_NO_RECEIVER */
 	uint16_t flags;      /* enum atomsan_function_flag */
 	uint32_t asm_blocks; /* inline assembly that was not looked into */
-	uint32_t reserved;
+	/* Tags of structs, a line each: it calls functions several times with a pointer to one, which it has
+	 * from a member of the receiver. */
+	int32_t calls_on;
 };
 
 enum atomsan_variable_flag {

@@ -24,13 +24,16 @@ static uint64_t place_of(const struct model *model, const struct check_edge *edg
 	return model_context_function(model, edge->from.context);
 }
 
-/* All accesses of a cycle are to one set. */
+/* All accesses of a cycle are to one set. The latest of them has most likely not been freed since, and what
+ * lay where others were may be something else by now. */
 static char *cycle_set(const struct model *model, const struct check_cycle *cycle)
 {
+	const struct check_access_tag *latest = NULL;
+
 	for (uint32_t i = 0; i < cycle->length; i++)
-		if (!cycle->edges[i].program_order)
-			return model_set_name(model, cycle->edges[i].target.address);
-	return mem_text("?");
+		if (!cycle->edges[i].program_order && (!latest || cycle->edges[i].target.time > latest->time))
+			latest = &cycle->edges[i].target;
+	return latest ? model_set_name(model, latest->address, latest->site) : mem_text("?");
 }
 
 static uint64_t key_of(const struct model *model, const struct check_cycle *cycle, bool every_unit)
@@ -382,6 +385,7 @@ static double confidence_of(uint32_t rule)
 	case MODEL_RULE_FILE:
 		return 0.8;
 	case MODEL_RULE_DIRECT:
+	case MODEL_RULE_CALLS:
 		return 0.7;
 	default:
 		return 0.6;

@@ -178,6 +178,7 @@ static int write_schedule(struct foretold *f, struct rank_turn turn, const struc
 	s->strayed = made->strayed;
 	s->sort = turn.sort;
 	s->weight = turn.weight;
+	s->moved = turn.moved;
 	free(s->strategy);
 	s->strategy = mem_text("predicted");
 	free(s->verdict);
@@ -222,7 +223,7 @@ static int write_schedules(struct foretold *f, struct err *err)
 	if (f->options->folder && mkdir(f->options->folder, 0777) < 0 && errno != EEXIST)
 		return err_set(err, "cannot make the folder %s: %s", f->options->folder, strerror(errno));
 	synth_init(&synth, &f->predict);
-	ranking_make(&ranking, &f->predict, f->findings, f->options->both);
+	ranking_make(&ranking, &f->predict, f->findings, f->options->both, f->options->round);
 	for (uint32_t i = 0; !result && i < ranking.count && written < f->options->schedules; i++) {
 		struct synth_schedule made;
 

@@ -21,6 +21,7 @@ struct foretell_options {
 	const char *folder; /* schedules are written here; NULL: nowhere */
 	uint32_t schedules; /* at most */
 	bool every_pattern; /* those that do no harm (harmless.h), too */
+	uint32_t round;     /* which of several runs of the program it is, from 0 (rank.h) */
 	bool both; /* one more for each prediction: who came in between goes on, not who was disturbed */
 	/* Called with each schedule and the index of its finding in the list; may be NULL. */
 	void (*made)(void *user, const struct schedule *schedule, uint32_t finding);

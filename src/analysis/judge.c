@@ -64,6 +64,13 @@ static bool is_taken(struct model *model, const struct check_pair *in, const str
 	       model_claims(model, out->source.site, in->source.site);
 }
 
+/* Wrote it, and looks at it again to see where to go on: it goes by what others made of it. */
+static bool is_looked_at(struct model *model, const struct check_pair *in, const struct check_pair *out)
+{
+	return !reads(&out->source) && reads(&in->target) && out->source.address == in->target.address &&
+	       model_decides(model, in->target.site);
+}
+
 static bool is_apart(struct model *model, const struct check_pair *in, const struct check_pair *out)
 {
 	unsigned together = model_together(model, out->source.site, in->target.site);
@@ -93,7 +100,7 @@ static bool keeps(const struct judge *judge, uint32_t from, uint32_t in_pair, ui
 	case MODEL_RULE_SECTION:
 		return true;
 	}
-	if ((judge->taken && is_taken(judge->model, &in, &out)) ||
+	if ((judge->taken && (is_taken(judge->model, &in, &out) || is_looked_at(judge->model, &in, &out))) ||
 	    (judge->apart && is_apart(judge->model, &in, &out)))
 		return !two_sections(judge->model, &in, &out);
 	return true;

@@ -11,6 +11,8 @@
  *   - it took something and gave it back later: under one lock it looked whether
  *     it may and marked it as taken, and others, who wanted to take it as well,
  *     looked there in vain until it was marked as free again;
+ *   - it wrote something, and reads it in a later critical section of the same
+ *     lock to see where to go on: it goes by what others made of it;
  *   - the two accesses, in two critical sections of one lock, are of members
  *     that have nothing to do with each other: no critical section of the run
  *     accesses both (together.c of the model has the exact words). What a run
@@ -28,7 +30,7 @@
 enum judge_verdict {
 	JUDGE_VIOLATION,
 	JUDGE_RETRY,
-	JUDGE_TAKEN, /* and given back */
+	JUDGE_TAKEN, /* and given back; or looked at again */
 	JUDGE_APART, /* until the run shows that what it is about belongs together */
 };
 

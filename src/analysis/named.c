@@ -42,7 +42,7 @@ void named_seen(struct named *n, const struct load_access *a)
 	}
 	struct named_access *named = &n->accesses[n->count++];
 	char *variable = model_variable_name(a->model, a->access),
-	     *set = model_set_name(a->model, a->access->address);
+	     *set = model_set_name(a->model, a->access->address, a->access->site);
 	uint32_t lock_count = model_locks(a->model, a->access->locks, &locks);
 
 	*named = (struct named_access){.variable = finding_text(list, variable),
@@ -253,6 +253,7 @@ static double confidence_of(uint32_t rule)
 	case MODEL_RULE_FILE:
 		return 0.7;
 	case MODEL_RULE_DIRECT:
+	case MODEL_RULE_CALLS:
 		return 0.6;
 	default:
 		return 0.5;

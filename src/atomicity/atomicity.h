@@ -68,13 +68,14 @@ enum atomicity_origin {
 };
 
 /* from spec WHERE | from annotation | from finding ID STATE | from lint PATTERN CONFIDENCE |
- * from learned RUNS runs TIMES times */
+ * from learned RUNS runs TIMES times [guarded] */
 struct atomicity_from {
 	enum atomicity_origin origin;
 	struct atomicity_word what;  /* where, which finding, which pattern */
 	struct atomicity_word state; /* of a finding */
 	uint32_t confidence;         /* of lint, per mille */
 	uint64_t runs, times;        /* learned */
+	bool guarded;                /* learned: each time the program itself kept others out */
 };
 
 enum atomicity_heal {

@@ -19,6 +19,28 @@ static inline bool atomicity_is_whole(const struct atomicity_section *section)
 	return false;
 }
 
+/*
+ * In all runs that it was learned from a lock of the program's, that everybody
+ * used the variable under, was held from its entry to its end, or there was
+ * nobody else: a gate in front of the lock's would stop nobody. Who says more of
+ * the section than a run, a person or a finding, wants it kept all the same.
+ */
+static inline bool atomicity_is_guarded(const struct atomicity_section *section)
+{
+	bool guarded = false;
+
+	if (section->heal != ATOMICITY_HEAL_DEFAULT)
+		return false;
+	for (uint32_t i = 0; i < section->from_count; i++) {
+		const struct atomicity_from *from = &section->from[i];
+
+		if (from->origin != ATOMICITY_LINT && (from->origin != ATOMICITY_LEARNED || !from->guarded))
+			return false;
+		guarded |= from->guarded;
+	}
+	return guarded;
+}
+
 static inline uint32_t atomicity_heal_flags(const struct atomicity_section *section)
 {
 	return (section->any ? ATOMSAN_HEAL_ANY : 0) | (section->recursive ? ATOMSAN_HEAL_RECURSIVE : 0) |

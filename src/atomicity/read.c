@@ -219,13 +219,15 @@ static int from_of(struct atomicity_reader *reader, const struct line *line)
 		from->origin = ATOMICITY_LINT;
 		from->what = words[2];
 		from->confidence = (uint32_t)number;
-	} else if (line->count == 6 && is(words[1], "learned") && is(words[3], "runs") &&
-		   is(words[5], "times") && number_word(words[2], INT64_MAX / 16, &from->runs) &&
+	} else if ((line->count == 6 || (line->count == 7 && is(words[6], "guarded"))) &&
+		   is(words[1], "learned") && is(words[3], "runs") && is(words[5], "times") &&
+		   number_word(words[2], INT64_MAX / 16, &from->runs) &&
 		   number_word(words[4], INT64_MAX / 16, &from->times)) {
 		from->origin = ATOMICITY_LEARNED;
+		from->guarded = line->count == 7;
 	} else {
 		return bad(reader, "a section is from 'spec WHERE', 'annotation', 'finding ID STATE', "
-				   "'lint PATTERN PER-MILLE' or 'learned N runs M times'");
+				   "'lint PATTERN PER-MILLE' or 'learned N runs M times [guarded]'");
 	}
 	section->from_count++;
 	return 0;

@@ -21,7 +21,9 @@
 enum { PREDICTED_MAX = 1000, PREDICTED_LATER = 50, PREDICT_WORK = 500000, RECORDED = 8 };
 
 /* A pattern that swaps two units has a read or two of its own that find something else. */
-enum { STRAYED_FAR = 3 };
+enum { STRAYED_FAR = 2 };
+/* Hundredths of the run that lie between two accesses which change places. */
+enum { MOVED_LITTLE = 8, MOVED_FAR = 30 };
 
 static volatile int stop;
 static volatile sig_atomic_t stop_signal;
@@ -43,8 +45,15 @@ static void interrupted(int number)
 static uint32_t cost_of(const struct schedule *schedule)
 {
 	static const uint32_t costs[] = {6, 4, 3, 2};
+	uint32_t cost = costs[schedule->weight];
 
-	return costs[schedule->weight] + (schedule->strayed > STRAYED_FAR ? 2 : 0);
+	if (schedule->strayed > STRAYED_FAR)
+		cost += 2;
+	if (schedule->moved < MOVED_LITTLE)
+		cost += 2;
+	else if (schedule->moved < MOVED_FAR)
+		cost++;
+	return cost;
 }
 
 /* All that stand before it were given by the user. */
@@ -66,8 +75,11 @@ static void add_predicted(void *user, const struct schedule *schedule, uint32_t 
 
 static int predict(struct exploration *x, struct trace *trace, struct err *err)
 {
-	struct foretell_options options = {
-		.made = add_predicted, .user = x, .both = true, .every_pattern = true};
+	struct foretell_options options = {.made = add_predicted,
+					   .user = x,
+					   .both = true,
+					   .every_pattern = true,
+					   .round = x->predicted_from};
 	struct foretell_stats stats;
 	struct serial_options serial;
 	int failed;
@@ -198,7 +210,9 @@ static void print_summary(const struct explore *e)
 		if (f->given < 0)
 			printf(" with seed %" PRIu64, f->seed);
 		printf("; %u context switches, made out of %u%s\n", f->schedule->step_count, f->steps_before,
-		       f->again ? "" : "; does not always fail again");
+		       f->again       ? ""
+		       : f->only_seen ? "; observed, and not yet tried again"
+				      : "; does not always fail again");
 	}
 	printf("\n");
 }
@@ -288,7 +302,8 @@ static int report(struct exploration *x, const struct explore *e, struct err *er
 					    .first_predicted = x->setup.must_try,
 					    .predicted = x->predicted,
 					    .predicted_by_schedule = x->predicted_by_schedule,
-					    .predicted_count = x->predicted_count};
+					    .predicted_count = x->predicted_count,
+					    .stop = &stop};
 	int failed = 0;
 
 	list->program = finding_text(list, x->target.argv[0]);
@@ -354,6 +369,10 @@ static int explore_all(struct exploration *x)
 	x->cpu_seconds = -cost_children();
 	e = exploration_given(x, &err) < 0 || look_first(x, &err) < 0 ? NULL : explore(&x->setup, &err);
 	x->cpu_seconds += cost_children();
+	/* What was found takes a run each to be told; who does not want to wait for these either says so
+	 * again. */
+	while (read(stop_pipe[0], (char[16]){0}, 16) > 0)
+		;
 	if (x->terminal)
 		fputs("\r\033[K", stderr);
 	if (!e)

@@ -288,6 +288,11 @@ static int try_again(struct run_setup *setup, struct finding_trial *trial, struc
 	return 0;
 }
 
+static bool is_stopped(const struct exploring *x)
+{
+	return x->stop && *x->stop;
+}
+
 int exploring_add(struct finding_list *list, const struct exploring *x, const struct explore_failure *failure,
 		  struct err *err)
 {
@@ -306,10 +311,10 @@ int exploring_add(struct finding_list *list, const struct exploring *x, const st
 	setup.quiet = true;
 	setup.trace = setup.values = true;
 	run = run_once(&setup, &result, err);
-	if (!run)
+	if (!run && !is_stopped(x))
 		return -1;
-	trace = trace_open(run_trace(run), NULL);
-	if (failure->verdict == RUN_DEADLOCK)
+	trace = run ? trace_open(run_trace(run), NULL) : NULL;
+	if (run && failure->verdict == RUN_DEADLOCK)
 		failed = exploring_deadlock(list, trace, x->checking, result.report, err);
 	else if (trace)
 		failed = look_at_trace(list, trace, x->checking, &turns, err);
@@ -322,18 +327,19 @@ int exploring_add(struct finding_list *list, const struct exploring *x, const st
 	trial = (struct finding_trial){.strategy = "kept",
 				       .verdict = "failed",
 				       .seed = failure->seed,
-				       .runs = 1,
-				       .failures = run_failed(result.verdict)};
+				       .runs = run != NULL,
+				       .failures = run && run_failed(result.verdict)};
 	free(turns.moments);
 	trace_close(trace);
 	run_free(run);
-	if (!failed)
-		failed = try_again(&setup, &trial, err);
+	if (!failed && !is_stopped(x) && try_again(&setup, &trial, err) < 0)
+		failed = is_stopped(x) ? 0 : -1;
 	for (uint32_t i = before; !failed && i < list->finding_count; i++) {
 		failed = keep_schedule(list, &list->findings[i], failure, &trial, x->folder, err);
 		trial.schedule = list->findings[i].schedule;
 		trial.finding = list->findings[i].id;
-		finding_add_trial(list, &trial);
+		if (trial.runs)
+			finding_add_trial(list, &trial);
 	}
 	return failed;
 }

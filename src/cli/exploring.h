@@ -17,6 +17,7 @@ struct exploring {
 	const struct finding_list *predicted;
 	const uint32_t *predicted_by_schedule;
 	uint32_t predicted_count;
+	const volatile int *stop; /* not 0: no more runs than needed; NULL */
 };
 
 /*
@@ -25,7 +26,8 @@ struct exploring {
  * predicted, if that is among it. Or, where it violates nothing that the checker knows,
  * the accesses between which threads were switched. The schedule is written
  * to the folder under the finding's id, and played some more times to see how
- * often it fails. -1 with err set if it cannot be.
+ * often it fails. Once it is told to stop there is one run at most, and if that is
+ * interrupted, too, the failure is told as it was seen. -1 with err set if it cannot be.
  */
 int exploring_add(struct finding_list *list, const struct exploring *exploring,
 		  const struct explore_failure *failure, struct err *err);

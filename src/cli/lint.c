@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 #include "cli/confirm.h"
+#include "cli/cost.h"
 #include "cli/publish.h"
 #include "cli/repository.h"
 #include "lint/print.h"
@@ -241,7 +242,7 @@ static int run(int argc, char **argv)
 	struct publish publish = {0};
 	const char *confidence_text = NULL, *spec = NULL, *sections = NULL, *private = NULL,
 		   *repository = NULL;
-	int all = 0, dump = 0, confirming = 0;
+	int all = 0, dump = 0, stats = 0, confirming = 0;
 	struct confirm confirm = {0};
 	struct said said = {0};
 	char **program;
@@ -252,13 +253,15 @@ static int run(int argc, char **argv)
 					     {"--private", &private, NULL},
 					     {"--repository", &repository, NULL},
 					     {"--dump", NULL, &dump},
+					     {"--stats", NULL, &stats},
 					     {"--confirm", NULL, &confirming},
 					     CONFIRM_OPTIONS(confirm),
 					     PUBLISH_OPTIONS(publish),
 					     {NULL, NULL, NULL}};
 	int first = cli_options(&verb_lint, argc, argv, options);
 	double confidence = default_confidence;
-	struct lint lint = {0};
+	struct effort effort = {0};
+	struct lint lint = {.effort = &effort};
 	struct verdicts verdicts = {0};
 	struct finding_list *list;
 	struct err err;
@@ -296,11 +299,9 @@ static int run(int argc, char **argv)
 	lint.options.step = shown ? show_step : NULL;
 	lint.options.known = known_by_spec;
 	lint.options.user = &said;
+	effort.seconds[EFFORT_READING] = cost_children();
 	lint_run(&lint);
-	stale_judge(&lint, &verdicts);
-	race_judge(&lint, &verdicts);
-	method_judge(&lint, &verdicts);
-	extra_judge(&lint, &verdicts);
+	verdict_all(&lint, &verdicts);
 	end_steps(shown);
 	if (dump)
 		print_program(stdout, &lint);
@@ -311,6 +312,10 @@ static int run(int argc, char **argv)
 	list = finding_list_new("lint");
 	list->program = finding_text(list, argv[first]);
 	result_add(&lint, &verdicts, confidence, list);
+	if (stats)
+		effort_count(&lint, list);
+	if (stats && !publish.json)
+		effort_print(&lint, stdout);
 	vec_free(&verdicts.at);
 	lint_release(&lint);
 	munmap(image, size);
@@ -349,6 +354,7 @@ const struct verb verb_lint = {
 		"repository of the\n"
 		"                           first FILE, a program\n"
 		"  --dump                   first print the program as the analyses see it\n"
+		"  --stats                  what it took, part by part: CPU time, and steps\n"
 		"  --confirm                run PROGRAM (or the first FILE) under the scheduler, to "
 		"reproduce\n"
 		"                           each finding; with it:\n"

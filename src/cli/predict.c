@@ -7,6 +7,8 @@
 #include "trace/std.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SCHEDULES 100
@@ -69,6 +71,10 @@ static int run(int argc, char **argv)
 	failed = foretell(trace, &wanted, list, &stats, &err);
 	if (failed)
 		cli_fail(&verb_predict, &err);
+	if (!failed && stats.harmless && !publish.json)
+		printf("%" PRIu64
+		       " predicted orders do no harm and are left out; --every-cycle tells them, too.\n\n",
+		       stats.harmless);
 	status = findings_publish(&verb_predict, list, &publish);
 	list = NULL;
 	if (failed)

@@ -249,6 +249,7 @@ static int verify(struct verified *v, uint32_t count, struct steps *steps, struc
 					  .strategy = "verify",
 					  .verdict = outcome_text(v[i].outcome),
 					  .finding = finding_of(&v[i])->id,
+					  .seed = steps->all->seed,
 					  .runs = count_of(steps->found[STEP_EXPLORE], "runs"),
 					  .failures = count_of(steps->found[STEP_EXPLORE], "failures")});
 	}

@@ -66,6 +66,9 @@ void finding_identify(struct finding *finding)
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || strcmp(words[i], words[i - 1]))
 			hash = hash_text(hash, words[i]);
+	/* Where nothing is known but that it happened, what happened tells two of them apart. */
+	if (!count && finding->title)
+		hash = hash_text(hash, finding->title);
 	for (uint32_t i = 0; i < count; i++)
 		free(words[i]);
 	free(words);

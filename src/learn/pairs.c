@@ -15,6 +15,7 @@ struct latest {
 	uint32_t thread;
 	uint32_t place, unit;
 	uint32_t waits;           /* of the thread, before it */
+	uint64_t since;           /* guards_now() at it */
 	uint64_t call;            /* in which it was made; 0: outside any */
 	uint64_t address, length; /* of the whole access */
 	uint8_t bytes;            /* of the granule */
@@ -35,6 +36,7 @@ struct thread {
 };
 
 struct pairs {
+	const struct guards *guards;
 	struct map granules; /* to the first latest */
 	struct latest *latest;
 	uint32_t count, room, unused;
@@ -46,10 +48,11 @@ struct pairs {
 	struct map keys; /* hash of a pair to its number + 1 */
 };
 
-struct pairs *pairs_new(void)
+struct pairs *pairs_new(const struct guards *guards)
 {
 	struct pairs *p = mem_zalloc(1, sizeof(*p));
 
+	p->guards = guards;
 	p->room = 1024;
 	p->latest = mem_zalloc(p->room, sizeof(*p->latest));
 	p->count = 1; /* 0 is none */
@@ -185,6 +188,8 @@ static void see_pair(struct pairs *p, const struct latest *first, uint32_t place
 		pair->broken++;
 	else
 		pair->times++;
+	pair->guarded += p->guards &&
+			 guards_cover(p->guards, first->thread, first->since, first->address, first->length);
 }
 
 /* ---- accesses ---- */
@@ -288,6 +293,7 @@ void pairs_access(struct pairs *p, uint32_t thread, uint64_t address, uint64_t l
 			     .unit = call ? call->unit : 0,
 			     .call = call ? call->id : 0,
 			     .waits = t->waits,
+			     .since = p->guards ? guards_now(p->guards) : 0,
 			     .address = address,
 			     .length = length};
 

@@ -13,6 +13,8 @@
 #ifndef ATOMSAN_LEARN_PAIRS_H
 #define ATOMSAN_LEARN_PAIRS_H
 
+#include "learn/guards.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,9 +27,11 @@ struct pairs_pair {
 	uint32_t unit;                 /* function in whose call the first access was made */
 	uint64_t times;                /* it was not broken */
 	uint64_t broken;               /* times it was */
+	uint64_t guarded;              /* times that nobody could have broken it */
 };
 
-struct pairs *pairs_new(void);
+/* Guards that the same run went through before and goes through along with this; NULL: nothing is guarded. */
+struct pairs *pairs_new(const struct guards *guards);
 void pairs_free(struct pairs *pairs);
 
 /* Calls and iterations, which nest. What is transparent is no unit: what it does, its caller does. */

@@ -40,6 +40,7 @@ struct learner {
 	struct map blocks; /* start of a block, by 16, to its number + 1 */
 	uint64_t *block_sizes;
 	uint32_t block_count;
+	struct guards *guards;
 	struct pairs *pairs;
 	uint32_t *by_site; /* place of each site; 0: not looked up, ~0: none */
 	uint64_t site_room;
@@ -98,12 +99,45 @@ static bool access_of(const struct learner *l, const struct trace_event *e, stru
 	return access->length != 0;
 }
 
-/* ---- which data is shared ---- */
+/* ---- blocks ---- */
+
+static void see_block(struct learner *l, const struct trace_event *e)
+{
+	uint32_t number;
+
+	if (e->op == TRACE_OP_ALLOC) {
+		if (!(l->block_count & (l->block_count - 1)))
+			l->block_sizes = mem_resize(l->block_sizes, l->block_count ? 2ul * l->block_count : 1,
+						    sizeof(*l->block_sizes));
+		l->block_sizes[l->block_count++] = e->value;
+		map_set(&l->blocks, e->address, l->block_count);
+	} else if (e->op == TRACE_OP_FREE && (number = map_get(&l->blocks, e->address))) {
+		guards_forget(l->guards, e->address, l->block_sizes[number - 1]);
+		if (l->pairs)
+			pairs_forget(l->pairs, e->address, l->block_sizes[number - 1]);
+		map_remove(&l->blocks, e->address);
+	}
+}
+
+static void guard(struct learner *l, const struct trace_event *e)
+{
+	struct access a;
+
+	if (e->kind == TRACE_OP) {
+		see_block(l, e);
+		guards_op(l->guards, e);
+	}
+	if (access_of(l, e, &a))
+		guards_access(l->guards, e->thread, a.address, a.length, a.kinds & ATOMICITY_WRITE);
+}
+
+/* ---- which data is shared, and by what it is guarded ---- */
 
 static void share(struct learner *l, const struct trace_event *e)
 {
 	struct access a;
 
+	guard(l, e);
 	if (!access_of(l, e, &a))
 		return;
 	for (uint64_t g = a.address >> 3; g <= (a.address + a.length - 1) >> 3; g++) {
@@ -239,7 +273,11 @@ static void bracket_end(struct learner *l, uint32_t thread)
 
 	for (uint32_t i = 0; i < l->bracket_count; i++) {
 		const struct bracket *b = &l->brackets[i];
-		struct pairs_pair pair = {b->first, b->last, b->first_kind, b->last_kind, 0, 1, 0};
+		struct pairs_pair pair = {.first = b->first,
+					  .last = b->last,
+					  .first_kind = b->first_kind,
+					  .last_kind = b->last_kind,
+					  .times = 1};
 		uint32_t k = 0;
 
 		if (b->thread != thread) {
@@ -263,27 +301,9 @@ static void bracket_end(struct learner *l, uint32_t thread)
 
 static void see_op(struct learner *l, const struct trace_event *e)
 {
-	uint32_t number;
-
 	switch (e->op) {
 	case TRACE_OP_WAIT:
 		pairs_wait(l->pairs, e->thread);
-		break;
-	case TRACE_OP_ALLOC:
-		l->block_sizes =
-			l->block_count & (l->block_count - 1)
-				? l->block_sizes
-				: mem_resize(l->block_sizes, l->block_count ? 2ul * l->block_count : 1,
-					     sizeof(*l->block_sizes));
-		l->block_sizes[l->block_count++] = e->value;
-		map_set(&l->blocks, e->address, l->block_count);
-		break;
-	case TRACE_OP_FREE:
-		number = map_get(&l->blocks, e->address);
-		if (number) {
-			pairs_forget(l->pairs, e->address, l->block_sizes[number - 1]);
-			map_remove(&l->blocks, e->address);
-		}
 		break;
 	case TRACE_OP_UNIT_BEGIN:
 		l->depths[e->thread]++;
@@ -303,6 +323,7 @@ static void see(struct learner *l, const struct trace_event *e)
 	struct access a;
 	uint32_t place;
 
+	guard(l, e);
 	if (e->kind == TRACE_ENTER) {
 		/* Getters, setters and second receivers are part of whoever called. */
 		bool transparent = trace_function(l->trace, e->function, &function, NULL) < 0 ||
@@ -375,6 +396,7 @@ static void add_pair(const struct learner *l, struct repository *repository,
 				     atomicity_serializable(pair->first_kind, pair->last_kind)};
 	struct repository_from from = {.origin = annotated ? ATOMICITY_ANNOTATION : ATOMICITY_LEARNED,
 				       .runs = annotated ? 0 : 1,
+				       .guarded = !annotated && pair->guarded == pair->times,
 				       .times = annotated ? 0 : pair->times};
 	struct repository_section section = {
 		.variable = l->places[pair->first].variable,
@@ -444,6 +466,7 @@ static void add_all(const struct learner *l, struct repository *repository,
 		for (next = i + 1; next < count && same_places(&all[i], &all[next]); next++) {
 			all[i].times += all[next].times;
 			all[i].broken += all[next].broken;
+			all[i].guarded += all[next].guarded;
 		}
 		add_pair(l, repository, table, &all[i], false, counts);
 	}
@@ -467,6 +490,19 @@ static void release(struct learner *l)
 	map_release(&l->place_keys);
 	if (l->pairs)
 		pairs_free(l->pairs);
+	guards_free(l->guards);
+}
+
+/* From the beginning once more, and now for pairs. */
+static void begin_again(struct learner *l)
+{
+	map_release(&l->blocks);
+	l->blocks = (struct map){0};
+	l->block_count = 0;
+	free(l->block_sizes);
+	l->block_sizes = NULL;
+	guards_again(l->guards);
+	l->pairs = pairs_new(l->guards);
 }
 
 int learn_trace(struct repository *repository, const struct atomicity_table *table, const char *path,
@@ -477,10 +513,10 @@ int learn_trace(struct repository *repository, const struct atomicity_table *tab
 
 	if (!l.trace)
 		return -1;
-	l.pairs = pairs_new();
+	l.guards = guards_new();
 	l.places = mem_zalloc(1, sizeof(*l.places));
 	l.depths = mem_zalloc(l.trace->thread_count + 1ul, sizeof(*l.depths));
-	if (go_through(&l, share, err) >= 0 && go_through(&l, see, err) >= 0) {
+	if (go_through(&l, share, err) >= 0 && (begin_again(&l), go_through(&l, see, err)) >= 0) {
 		add_all(&l, repository, table, counts);
 		counts->accesses += l.accesses;
 		result = 0;

@@ -465,37 +465,86 @@ static void spread_to_sets(struct accesses *a)
 }
 
 /* Is there a write that another access of the variable may run beside? */
+/* Where a thread is when it accesses a variable, as far as that says who may run at the same time. */
+struct standing {
+	uint32_t thread, inst;
+	uint64_t beside;
+	uint32_t phase, only; /* of a team */
+};
+
+struct standings {
+	VEC(struct standing) at; /* each once */
+	struct map known;
+};
+
+static void add_standing(struct standings *all, struct standing new)
+{
+	uint64_t key =
+		map_hash(map_hash(new.beside * 64 + new.thread) ^ ((uint64_t)new.phase << 32 | new.only));
+	uint32_t found;
+
+	for (; (found = map_get(&all->known, key)); key++) {
+		const struct standing *old = &all->at.at[found - 1];
+
+		if (old->thread == new.thread && old->beside == new.beside && old->phase == new.phase &&
+		    old->only == new.only)
+			return;
+	}
+	vec_push(&all->at, new);
+	map_set(&all->known, key, all->at.count);
+}
+
+static void find_standings(const struct lint *lint, const struct vec_u32 *accesses, struct standings *all)
+{
+	for (uint32_t i = 0; i < accesses->count; i++) {
+		const struct access *a = &lint->accesses.at.at[accesses->at[i]];
+		uint64_t by = lint->threads.reach[program_function_of(&lint->program, a->inst)];
+
+		lint->effort->steps[EFFORT_ACCESSES]++;
+		for (uint32_t t = 0; t < lint->threads.count && !a->fresh && !a->quiet; t++) {
+			const struct thread *thread = &lint->threads.at[t];
+
+			if (by >> t & 1)
+				add_standing(all,
+					     (struct standing){t, a->inst, thread_beside(lint, t, a->inst),
+							       thread->phase ? thread->phase[a->inst] : 0,
+							       thread->only ? thread->only[a->inst] : 0});
+		}
+	}
+}
+
+/* May somebody write it while another is at one of these places? */
+static bool is_written_beside(const struct lint *lint, const struct variable *v, const struct standings *all)
+{
+	struct lockset none = {0};
+
+	for (uint32_t w = 0; w < v->writes.count; w++) {
+		const struct access *write = &lint->accesses.at.at[v->writes.at[w]];
+
+		for (uint32_t i = 0; i < all->at.count && !write->fresh && !write->quiet; i++) {
+			lint->effort->steps[EFFORT_ACCESSES]++;
+			if (context_interferes(lint, write, all->at.at[i].thread, all->at.at[i].inst, &none))
+				return true;
+		}
+	}
+	return false;
+}
+
 void access_share(struct lint *lint)
 {
 	struct accesses *a = &lint->accesses;
 
 	for (uint32_t n = 1; n < a->variables.count; n++) {
 		struct variable *v = &a->variables.at[n];
+		struct standings all = {.at.count = 0};
 
-		for (uint32_t w = 0; w < v->writes.count && !v->shared; w++) {
-			const struct access *write = &a->at.at[v->writes.at[w]];
-			struct lockset none = {0};
-
-			if (write->fresh || write->quiet)
-				continue;
-			for (uint32_t kind = 0; kind < 2 && !v->shared; kind++) {
-				const struct vec_u32 *others = kind ? &v->writes : &v->reads;
-
-				for (uint32_t i = 0; i < others->count && !v->shared; i++) {
-					const struct access *other = &a->at.at[others->at[i]];
-					uint64_t by;
-
-					if (other->fresh || other->quiet)
-						continue;
-					by = lint->threads
-						     .reach[program_function_of(&lint->program, other->inst)];
-					for (uint32_t t = 0; t < lint->threads.count && !v->shared; t++)
-						v->shared =
-							by >> t & 1 && context_interferes(lint, write, t,
-											  other->inst, &none);
-				}
-			}
-		}
+		if (!v->writes.count)
+			continue;
+		find_standings(lint, &v->reads, &all);
+		find_standings(lint, &v->writes, &all);
+		v->shared = is_written_beside(lint, v, &all);
+		vec_free(&all.at);
+		map_release(&all.known);
 	}
 	spread_to_sets(a);
 }
@@ -526,4 +575,38 @@ void access_release(struct lint *lint)
 	free(a->first);
 	free(a->node_shared);
 	free(a->node_own);
+}
+
+/* The first that lies at an instruction or behind it: they are in the program's order. */
+static uint32_t first_from(const struct lint *lint, const struct vec_u32 *all, uint32_t inst)
+{
+	uint32_t low = 0, high = all->count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (lint->accesses.at.at[all->at[middle]].inst < inst)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const uint32_t *access_within(const struct lint *lint, const struct vec_u32 *all, uint32_t function,
+			      uint32_t *count)
+{
+	const struct program *p = &lint->program;
+	const struct program_function *f = &p->functions[function];
+	uint32_t first, end;
+
+	*count = 0;
+	if (!f->block_count)
+		return NULL;
+	const struct program_block *last = &p->blocks[f->block + f->block_count - 1];
+
+	first = first_from(lint, all, p->blocks[f->block].inst);
+	end = first_from(lint, all, last->inst + last->inst_count);
+	*count = end - first;
+	return all->at + first;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Two rules that the papers do not have. A variable that one function writes in
+ * Three rules that the papers do not have. A variable that one function writes in
  * two regions shows an intermediate value to whoever comes in between, whether
- * or not the second write knows of the first. And a lock that no two threads can
- * both take makes no region at all, whatever it was meant to do.
+ * or not the second write knows of the first. A lock that is held over two regions
+ * of another, and over nothing else that is changed, is there to make them one; if
+ * others need not hold it, it does not (PrintWriter). And a lock that no two
+ * threads can both take makes no region at all, whatever it was meant to do.
  */
+#include <string.h>
+
 #include "lint/flow.h"
 #include "lint/pair.h"
 #include "lint/verdict.h"
@@ -61,7 +65,101 @@ static void split_pair(struct lint *lint, struct verdicts *verdicts, struct verd
 		}
 }
 
-static void judge_splits(struct lint *lint, struct verdicts *verdicts)
+/* ---- two regions that a lock around them was to make one ---- */
+
+static bool region_writes(const struct lint *lint, uint32_t region, uint32_t item)
+{
+	const struct view_set *s = &lint->views->regions[region];
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		if (view_has_item(&s->at.at[i], item))
+			return true;
+	return false;
+}
+
+/* Is all that the outer region writes written in the inner two? */
+static bool writes_no_more(const struct lint *lint, uint32_t outer, uint32_t a, uint32_t b)
+{
+	const struct view_set *s = &lint->views->regions[outer];
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		for (uint32_t n = 0; n < s->at.at[i].items.count; n++) {
+			uint32_t item = s->at.at[i].items.at[n];
+
+			if (item & 1 && !region_writes(lint, a, item) && !region_writes(lint, b, item))
+				return false;
+		}
+	return true;
+}
+
+/* Does the view write something else of the variable's set? A mere count stands for nothing else. */
+static bool writes_along(const struct lint *lint, const struct view *v, uint32_t variable)
+{
+	const struct variable *variables = lint->accesses.variables.at;
+
+	for (uint32_t i = 0; i < v->items.count; i++)
+		if (v->items.at[i] & 1 && v->items.at[i] / 2 != variable &&
+		    !strcmp(variables[v->items.at[i] / 2].set, variables[variable].set))
+			return true;
+	return false;
+}
+
+/* A variable that both update, by what it was before, along with something else. */
+static uint32_t updated_in_both(const struct lint *lint, uint32_t a, uint32_t b)
+{
+	const struct view_set *s = &lint->views->regions[a];
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		for (uint32_t n = 0; n < s->at.at[i].items.count; n++) {
+			uint32_t item = s->at.at[i].items.at[n];
+
+			if (item & 1 && view_reads(&s->at.at[i], item / 2) &&
+			    writes_along(lint, &s->at.at[i], item / 2) && region_writes(lint, b, item) &&
+			    region_writes(lint, b, item - 1))
+				return item / 2;
+		}
+	return 0;
+}
+
+static void whole_pair(struct lint *lint, struct verdicts *verdicts, struct verdict v)
+{
+	uint32_t outer = flow_region(lint, v.first_via);
+	uint32_t inner = lint->regions.regions.at[v.first_region].lock;
+	uint32_t x = updated_in_both(lint, v.first_region, v.second_region);
+	const struct variable *variable = &lint->accesses.variables.at[x];
+	struct lockset held = pair_held(lint, v.function, v.first_via, v.second_via, false);
+
+	if (!x || !outer || outer == v.first_region || outer != flow_region(lint, v.second_via) || !inner ||
+	    inner != lint->regions.regions.at[v.second_region].lock ||
+	    inner == lint->regions.regions.at[outer].lock ||
+	    !writes_no_more(lint, outer, v.first_region, v.second_region))
+		return;
+	v.first = view_access(lint, v.first_region, x, true);
+	v.second = view_access(lint, v.second_region, x, true);
+	if (!v.first || !v.second)
+		return;
+	for (uint32_t i = 0; i < variable->writes.count; i++)
+		for (uint32_t t = 0; t < lint->threads.count; t++) {
+			uint32_t by = 0;
+
+			if (lint->threads.reach[v.function] >> t & 1)
+				by = context_interferes(lint, &lint->accesses.at.at[variable->writes.at[i]],
+							t, v.second_via, &held);
+			if (!by)
+				continue;
+			v.other = variable->writes.at[i];
+			v.thread = t;
+			v.other_thread = by - 1;
+			v.outer = lint->regions.regions.at[outer].lock;
+			verdicts->count[VERDICT_WHOLE]++;
+			vec_push(&verdicts->at, v);
+			return;
+		}
+}
+
+/* ---- pairs of regions, one after the other ---- */
+
+static void judge_pairs(struct lint *lint, struct verdicts *verdicts)
 {
 	for (uint32_t n = 0; n < lint->calls.order_count; n++) {
 		uint32_t f = lint->calls.order[n], count = 0;
@@ -95,14 +193,18 @@ static void judge_splits(struct lint *lint, struct verdicts *verdicts)
 				    !cfg_postdominates(c, y, x) || (x == y && insts[k] < insts[i]) ||
 				    pair_same_object(lint, insts[i], insts[k]) <= 0)
 					continue;
-				split_pair(lint, verdicts,
-					   (struct verdict){.rule = VERDICT_SPLIT,
-							    .function = f,
-							    .first_via = insts[i],
-							    .second_via = insts[k],
-							    .first_region = regions[i],
-							    .second_region = regions[k],
-							    .confidence = 0.25});
+				struct verdict v = {.rule = VERDICT_SPLIT,
+						    .function = f,
+						    .first_via = insts[i],
+						    .second_via = insts[k],
+						    .first_region = regions[i],
+						    .second_region = regions[k],
+						    .confidence = 0.25};
+
+				split_pair(lint, verdicts, v);
+				v.rule = VERDICT_WHOLE;
+				v.confidence = 0.6;
+				whole_pair(lint, verdicts, v);
 			}
 	}
 }
@@ -159,6 +261,6 @@ static void judge_private(struct lint *lint, struct verdicts *verdicts)
 
 void extra_judge(struct lint *lint, struct verdicts *verdicts)
 {
-	judge_splits(lint, verdicts);
+	judge_pairs(lint, verdicts);
 	judge_private(lint, verdicts);
 }

@@ -66,7 +66,7 @@ static bool is_use(const struct lint *lint, const struct access *a)
 static void add_source(struct flow_work *w, struct flow_source source)
 {
 	if (flowset_symbols(w) >= MOST_SYMBOLS) {
-		w->flows->dropped++;
+		w->summaries[w->function].cut = true;
 		return;
 	}
 	if (!map_get(&w->from_inst, source.via))
@@ -116,46 +116,98 @@ static void find_symbols(struct flow_work *w)
 
 /* ---- summaries ---- */
 
+/* One of the same variable, read in the same region; its number + 1, or 0 and where it belongs. */
+static uint32_t find_result(const struct flow_work *w, const struct flow_source *source, uint32_t via_region,
+			    int out, uint64_t *key)
+{
+	const struct flow_summary *s = &w->summaries[w->function];
+	const struct lint *lint = w->lint;
+	uint32_t variable = lint->accesses.at.at[source->access].variable, found;
+
+	*key = map_hash(map_hash((uint64_t)variable << 32 | source->region) ^ via_region) +
+	       (uint64_t)(out + 2);
+	for (; (found = map_get(&w->results, *key)); ++*key) {
+		const struct flow_carried *c = &s->results.at[found - 1];
+
+		if (c->out == out && c->source.region == source->region &&
+		    lint->accesses.at.at[c->source.access].variable == variable &&
+		    flow_region(lint, c->source.via) == via_region)
+			break;
+	}
+	return found;
+}
+
 static void add_result(struct flow_work *w, const uint64_t *set, int plane, int out)
 {
 	struct flow_summary *s = &w->summaries[w->function];
 
-	for (uint32_t n = 0; n < flowset_symbols(w); n++) {
-		bool known = false;
+	for (uint32_t i = 0; i < w->words; i++)
+		for (uint64_t bits = set[i]; bits; bits &= bits - 1) {
+			uint32_t n = i * 64 + (uint32_t)__builtin_ctzll(bits), known;
+			uint64_t key;
 
-		if (!flowset_has(set, n))
-			continue;
-		if (n < w->params) {
-			if (out == RETURNED && n < 64)
-				*(plane == DATA ? &s->to_result_data : &s->to_result_control) |= 1ull << n;
-			continue;
-		}
-		struct flow_source source = w->sources.at[n - w->params];
-		uint32_t variable = w->lint->accesses.at.at[source.access].variable;
+			if (n < w->params) {
+				if (out == RETURNED && n < 64)
+					*(plane == DATA ? &s->to_result_data : &s->to_result_control) |= 1ull
+													 << n;
+				continue;
+			}
+			const struct flow_source *source = &w->sources.at[n - w->params];
 
-		for (uint32_t i = 0; i < s->results.count && !known; i++) {
-			struct flow_carried *c = &s->results.at[i];
+			if ((known = find_result(w, source, w->via_region[n - w->params], out, &key))) {
+				if (plane < s->results.at[known - 1].plane)
+					s->results.at[known - 1].plane = (uint8_t)plane;
+				continue;
+			}
+			if (s->results.count >= MOST_RESULTS) {
+				s->cut = true;
+				continue;
+			}
+			vec_push(&s->results, (struct flow_carried){*source, (uint8_t)plane, (int8_t)out});
+			map_set(&w->results, key, s->results.count);
+		}
+}
 
-			known = c->out == out && c->source.region == source.region &&
-				flow_region(w->lint, c->source.via) == flow_region(w->lint, source.via) &&
-				w->lint->accesses.at.at[c->source.access].variable == variable;
-			if (known && plane < c->plane)
-				c->plane = (uint8_t)plane;
-		}
-		if (known)
-			continue;
-		if (s->results.count >= MOST_RESULTS) {
-			w->flows->dropped++;
-			continue;
-		}
-		vec_push(&s->results, (struct flow_carried){source, (uint8_t)plane, (int8_t)out});
+static uint32_t base_of(uint64_t memory)
+{
+	return (uint32_t)(memory >> 24 & 0xffffffff);
+}
+
+/* What is handed out through pointers that the function got. */
+static void hand_out(struct flow_work *w)
+{
+	const struct program_function *f = &w->lint->program.functions[w->function];
+	VEC(struct map_slot) places = {0};
+
+	for (uint64_t i = 0; i <= w->slots.mask && w->slots.slots; i++) {
+		const struct map_slot *m = &w->slots.slots[i];
+
+		if (m->value && m->key >> 63 && base_of(m->key) - f->parameter < f->parameter_count)
+			vec_push(&places, *m);
 	}
+	for (uint32_t n = 0; places.count && n < f->parameter_count && n < 64; n++)
+		for (uint32_t i = 0; i < places.count; i++) {
+			const uint64_t *set = w->sets + (size_t)(places.at[i].value - 1) * w->words * PLANES;
+
+			for (int plane = 0; base_of(places.at[i].key) == f->parameter + n && plane < PLANES;
+			     plane++)
+				add_result(w, set + plane * w->words, plane, (int)n);
+		}
+	vec_free(&places);
 }
 
 static void summarise(struct flow_work *w)
 {
 	const struct program *p = &w->lint->program;
-	const struct program_function *f = &p->functions[w->function];
+	const struct flow_summary *s = &w->summaries[w->function];
+
+	for (uint32_t i = 0; i < s->results.count; i++) {
+		const struct flow_carried *c = &s->results.at[i];
+		uint64_t key;
+
+		find_result(w, &c->source, flow_region(w->lint, c->source.via), c->out, &key);
+		map_set(&w->results, key, i + 1);
+	}
 
 	for (uint32_t n = 0; n < w->cfg->order_count; n++) {
 		const struct program_block *block = &p->blocks[w->block + w->cfg->order[n]];
@@ -174,19 +226,7 @@ static void summarise(struct flow_work *w)
 		}
 	}
 	add_result(w, w->waited, CONTROL, WAITED_FOR);
-	for (uint32_t n = 0; n < f->parameter_count && n < 64; n++) {
-		for (uint64_t i = 0; i <= w->slots.mask && w->slots.slots; i++) {
-			const struct map_slot *m = &w->slots.slots[i];
-
-			if (!m->value || !(m->key >> 63) ||
-			    (uint32_t)(m->key >> 24 & 0xffffffff) != f->parameter + n)
-				continue;
-			const uint64_t *set = w->sets + (size_t)(m->value - 1) * w->words * PLANES;
-
-			for (int plane = 0; plane < PLANES; plane++)
-				add_result(w, set + plane * w->words, plane, (int)n);
-		}
-	}
+	hand_out(w);
 }
 
 static bool worth_it(struct flow_work *w)
@@ -268,6 +308,14 @@ static void analyse(struct lint *lint, struct flow_summary *summaries, uint32_t 
 	free(w.controlled_first);
 	free(w.controlled);
 	free(w.source_region);
+	free(w.via_region);
+	free(w.ways);
+	free(w.may_edge);
+	free(w.may_joint);
+	map_release(&w.inside);
+	map_release(&w.merged);
+	map_release(&w.uses);
+	map_release(&w.results);
 	map_release(&w.from_inst);
 	map_release(&w.slots);
 	free(w.sets);
@@ -299,6 +347,7 @@ void flow_build(struct lint *lint)
 		vec_free(&summaries[f].results);
 		vec_free(&summaries[f].uses);
 		vec_free(&summaries[f].inside);
+		lint->flows->cut += summaries[f].cut;
 	}
 	free(summaries);
 }

@@ -49,10 +49,11 @@ struct flow_edge {
 	uint32_t function;
 	struct flow_source from;
 	struct flow_use to;
-	bool data;    /* else by control alone */
-	bool carried; /* only because an earlier iteration of a loop went so */
-	bool around;  /* both lie in one region, but the value left it and came back */
-	bool again;   /* the use comes before the read: in the next iteration */
+	bool data;      /* else by control alone */
+	bool carried;   /* only because an earlier iteration of a loop went so */
+	bool in_rounds; /* because an earlier iteration went so, if not only */
+	bool around;    /* both lie in one region, but the value left it and came back */
+	bool again;     /* the use comes before the read: in the next iteration */
 };
 
 /* In one function, two values that some region writes together are read in two and used together. */
@@ -66,7 +67,7 @@ struct flow_joint {
 struct flows {
 	VEC(struct flow_edge) edges;
 	VEC(struct flow_joint) joints;
-	uint32_t dropped; /* values that were not followed, for there were too many */
+	uint32_t cut; /* functions in which not all values were followed, for there were too many */
 };
 
 void flow_build(struct lint *lint);

@@ -7,48 +7,58 @@
 
 #include "lint/view.h"
 
-static void add_joint(struct flow_work *w, const uint64_t *set, uint32_t sink, bool data)
+/* The paper's pair, if somebody writes both in one region and they are read in two. */
+static bool is_joint(struct flow_work *w, const struct flow_source *a, const struct flow_source *b)
 {
 	const struct lint *lint = w->lint;
+	uint32_t x = lint->accesses.at.at[a->access].variable, y = lint->accesses.at.at[b->access].variable;
 
-	for (uint32_t s = w->params; s < flowset_symbols(w); s++) {
-		if (!flowset_has(set, s))
-			continue;
-		for (uint32_t t = s + 1; t < flowset_symbols(w); t++) {
-			const struct flow_source *a = &w->sources.at[s - w->params];
-			const struct flow_source *b = &w->sources.at[t - w->params];
+	/* Both by one call: that function's own affair. */
+	if (x == y || a->via == b->via ||
+	    (!a->region && !b->region && flow_same_regions(lint, a->via, b->via)))
+		return false;
+	/* Only what somebody writes together is missed when it is read apart. */
+	return view_together(w->lint, x, y, true);
+}
 
-			if (!flowset_has(set, t) || lint->accesses.at.at[a->access].variable ==
-							    lint->accesses.at.at[b->access].variable)
-				continue;
-			/* Both by one call: that function's own affair. */
-			if (a->via == b->via ||
-			    (!a->region && !b->region && flow_same_regions(lint, a->via, b->via)))
-				continue;
-			/* Only what somebody writes together is missed when it is read apart. */
-			if (!view_together(w->lint, lint->accesses.at.at[a->access].variable,
-					   lint->accesses.at.at[b->access].variable, true))
-				continue;
-			uint64_t key = ((uint64_t)s << 32 | t) * 0x9e3779b97f4a7c15ull ^ 1ull << 63;
-			uint32_t known = map_get(&w->known, key);
+/* False if there were too many. */
+static bool add_pair(struct flow_work *w, uint32_t s, uint32_t t, uint32_t sink, bool data)
+{
+	const struct flow_source *a = &w->sources.at[s - w->params], *b = &w->sources.at[t - w->params];
+	uint64_t key = ((uint64_t)s << 32 | t) * 0x9e3779b97f4a7c15ull ^ 1ull << 63;
+	uint32_t known = map_get(&w->known, key);
 
-			if (known) {
-				struct flow_joint *j = &w->flows->joints.at[known - 1];
+	if (known) {
+		struct flow_joint *j = &w->flows->joints.at[known - 1];
 
-				if (data && !j->data) {
-					j->data = true;
-					j->sink = sink;
-				}
-				continue;
-			}
-			if (w->joints++ >= MOST_EDGES) {
-				w->flows->dropped++;
-				return;
-			}
-			vec_push(&w->flows->joints, (struct flow_joint){w->function, *a, *b, sink, data});
-			map_set(&w->known, key, w->flows->joints.count);
+		if (data && !j->data) {
+			j->data = true;
+			j->sink = sink;
 		}
+		return true;
 	}
+	if (!is_joint(w, a, b))
+		return true;
+	if (w->joints++ >= MOST_EDGES) {
+		w->summaries[w->function].cut = true;
+		return false;
+	}
+	vec_push(&w->flows->joints, (struct flow_joint){w->function, *a, *b, sink, data});
+	map_set(&w->known, key, w->flows->joints.count);
+	return true;
+}
+
+static void add_joint(struct flow_work *w, const uint64_t *set, uint32_t sink, bool data)
+{
+	uint32_t members[MOST_SYMBOLS + 64], count = 0;
+
+	for (uint32_t i = 0; i < w->words; i++)
+		for (uint64_t bits = set[i] & w->may_joint[i]; bits; bits &= bits - 1)
+			members[count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
+	for (uint32_t s = 0; s < count; s++)
+		for (uint32_t t = s + 1; t < count; t++)
+			if (!add_pair(w, members[s], members[t], sink, data))
+				return;
 }
 
 static void joint_values(struct flow_work *w, uint32_t inst, const uint32_t *values, uint32_t count)

@@ -7,7 +7,9 @@
  *
  *   flowset     slots, and memory of our own
  *   flowspread  dependencies, spread over the function until nothing changes
- *   flowuse     what values are used for: edges, and what callers need to know
+ *   flowguard   what is looked at again before it is used
+ *   flowedge    values that are used after their region
+ *   flowuse     what values are used for, here and by callers
  *   flowjoint   values that are used together
  */
 #ifndef ATOMSAN_LINT_FLOWWORK_H
@@ -33,21 +35,37 @@ struct flow_carried {
 	int8_t out; /* parameter through whose pointer it is handed out, RETURNED or WAITED_FOR */
 };
 
+/* `outer` is the region as callers see it: what its function held is over for them, what they hold is not. */
 struct flow_param_use {
 	struct flow_use use;
+	uint32_t outer;
 	uint32_t parameter;
 	uint8_t plane;
+};
+
+struct flow_inside {
+	struct flow_use use;
+	uint32_t outer;
 };
 
 struct flow_summary {
 	VEC(struct flow_carried) results;
 	VEC(struct flow_param_use) uses;
-	VEC(struct flow_use) inside; /* every access in regions, for who calls it under a condition */
+	VEC(struct flow_inside) inside; /* every access in regions, for who calls it under a condition */
 	uint64_t to_result_data, to_result_control; /* by parameter */
-	bool done;
+	bool cut;                                   /* some values were not followed */
 };
 
 /* ---- the function at hand ---- */
+
+/* How a source lies to the instruction by which values are used just now. */
+struct flow_way {
+	uint32_t via;  /* that instruction; another one: not known */
+	bool again;    /* the use comes first */
+	bool around;   /* both lie in one region, which is left in between */
+	bool never;    /* no region ends in between, or none of ours */
+	bool together; /* the same, unless the use has a region of its own further down */
+};
 
 struct flow_work {
 	struct lint *lint;
@@ -71,7 +89,13 @@ struct flow_work {
 	uint32_t edges, joints;
 	uint32_t *controlled_first; /* by block: where in controlled the blocks begin that it decides about */
 	struct cfg_control *controlled;
-	uint32_t *source_region; /* by source: the region that it is read in, or 0 */
+	uint32_t *source_region;          /* by source: the region that it is read in, or 0 */
+	uint32_t *via_region;             /* by source: the region around its instruction, or 0 */
+	struct flow_way *ways;            /* by source */
+	uint64_t *may_edge;               /* parameters, and sources that an edge may begin with */
+	uint64_t *may_joint;              /* sources that may be missed in being read together */
+	struct map inside, uses, results; /* what is in the summary, by what makes it one */
+	struct map merged;                /* functions whose `inside` is in ours */
 	bool changed;
 };
 
@@ -116,6 +140,13 @@ uint32_t flowset_base(const struct program *p, uint32_t value, int64_t *at);
 bool flowset_is_private(struct flow_work *w, uint32_t pointer);
 
 void flowspread_all(struct flow_work *w);
+
+void flowguard_prepare(struct flow_work *w);
+/* Variables read in the region of this instruction that decide whether it runs, and the conditions. */
+void flowguard_find(struct flow_work *w, uint32_t inst, uint32_t block, struct flow_use *use);
+
+/* The use depends on the source, if that makes an edge. */
+void flowedge_add(struct flow_work *w, uint32_t symbol, struct flow_use use, int plane);
 
 /* Before the others. */
 void flowuse_prepare(struct flow_work *w);

@@ -109,6 +109,9 @@ static bool is_blamed(struct lint *lint, const struct verdicts *verdicts, const 
 {
 	const struct group *g = &groups->at.at[number];
 
+	/* What happens from one round to the next is nobody's fault in a round. */
+	if (verdicts->at.at[g->best].searches)
+		return false;
 	for (int which = 0; which < 2; which++)
 		for (uint32_t n = map_get(&chains->first, chain_key(&verdicts->at.at[g->best], which)); n;
 		     n = chains->next[(n - 1) * 2 + (uint32_t)which]) {

@@ -54,32 +54,38 @@ static void build_cfgs(struct lint *lint)
 	vec_free(&edges);
 }
 
-static void say(struct lint *lint, const char *what)
+void lint_part(struct lint *lint, enum effort_part part)
 {
-	if (lint->options.step)
-		lint->options.step(what);
+	effort_begin(lint->effort, part);
+	if (part != EFFORT_PARTS && lint->options.step)
+		lint->options.step(effort_title(part));
 }
 
 void lint_run(struct lint *lint)
 {
-	say(lint, "flow of control");
+	lint_part(lint, EFFORT_CFG);
 	build_cfgs(lint);
-	say(lint, "pointers");
-	pointsto_build(&lint->pt, &lint->program, lint->options.known, lint->options.user);
+	lint_part(lint, EFFORT_POINTERS);
+	pointsto_build(&lint->pt, &lint->program, lint->options.known, lint->options.user,
+		       &lint->effort->steps[EFFORT_POINTERS]);
+	lint_part(lint, EFFORT_CALLS);
 	callgraph_build(lint);
-	say(lint, "threads");
+	lint_part(lint, EFFORT_THREADS);
 	thread_build(lint);
 	access_reach(lint);
-	say(lint, "locks");
+	lint_part(lint, EFFORT_LOCKS);
 	region_build(lint);
-	say(lint, "shared variables");
+	lint_part(lint, EFFORT_ACCESSES);
 	access_build(lint);
+	lint_part(lint, EFFORT_CONTEXTS);
 	context_build(lint);
+	lint_part(lint, EFFORT_ACCESSES);
 	access_share(lint);
-	say(lint, "views");
+	lint_part(lint, EFFORT_VIEWS);
 	view_build(lint);
-	say(lint, "values");
+	lint_part(lint, EFFORT_FLOWS);
 	flow_build(lint);
+	lint_part(lint, EFFORT_PARTS);
 }
 
 void lint_release(struct lint *lint)

@@ -7,7 +7,7 @@
  *   program    the program, as atomsan-lower read it
  *   pointsto   where pointers lead, which functions computed calls reach
  *   callgraph  who calls whom; functions in bottom-up order
- *   thread     abstract threads, which of them run at the same time, and where
+ *   thread     abstract threads; threadlife: which of them run at the same time, and where
  *   team       the same within a team of OpenMP: barriers, what one does for all
  *   region     locks, critical regions, what is held at each instruction
  *   access     accesses, the variables they name, what is shared
@@ -24,6 +24,7 @@
 
 #include "base/map.h"
 #include "lint/cfg.h"
+#include "lint/effort.h"
 #include "lint/pointsto.h"
 #include "lint/program.h"
 #include "lint/vec.h"
@@ -48,7 +49,7 @@ struct callgraph {
 	uint32_t *by_inst;
 };
 
-/* ---- thread.c ---- */
+/* ---- thread.c, threadlife.c ---- */
 
 enum { THREAD_MOST = 64 };
 
@@ -232,13 +233,16 @@ struct lint {
 	struct flows *flows;
 	struct views *views;
 	struct lint_options options;
-	uint64_t **below;  /* by component: bits of the functions that its members call, directly or not;
-			      made when asked */
-	VEC(char *) texts; /* owned */
+	struct effort *effort; /* the caller's; counted everywhere */
+	uint64_t **below;      /* by component: bits of the functions that its members call, directly or not;
+				  made when asked */
+	VEC(char *) texts;     /* owned */
 };
 
 /* program and options are set; fills in the rest. */
 void lint_run(struct lint *lint);
+/* From here on, time and steps are this part's; EFFORT_PARTS: nobody's. */
+void lint_part(struct lint *lint, enum effort_part part);
 void lint_release(struct lint *lint);
 
 const char *lint_text(struct lint *lint, char *text);        /* keeps it, and gives it back */
@@ -277,6 +281,9 @@ void access_release(struct lint *lint);
 bool access_node_shared(const struct lint *lint, uint32_t node);
 /* Accesses of an instruction: *count of them side by side. */
 const struct access *access_at(const struct lint *lint, uint32_t inst, uint32_t *count);
+/* Of a variable's reads or writes, those in a function: *count of them side by side. */
+const uint32_t *access_within(const struct lint *lint, const struct vec_u32 *all, uint32_t function,
+			      uint32_t *count);
 
 void context_build(struct lint *lint);
 void context_release(struct lint *lint);

@@ -114,8 +114,73 @@ uint32_t lock_of(struct lint *lint, uint32_t inst, const struct known *known)
 	return found;
 }
 
+/* Locks by the node that they lie in, and the element of an array around each, if there is one. */
+struct elements {
+	struct map by_node; /* node -> a lock in it */
+	uint32_t *next;     /* by lock: another one there */
+	int64_t *from, *to; /* by lock */
+	bool *holds_data;   /* by lock: the element is more than the lock */
+};
+
+static void find_ranges(struct lint *lint, struct elements *e)
+{
+	const struct program *p = &lint->program;
+
+	for (uint32_t i = 1; i < p->insts_count; i++) {
+		const struct program_inst *inst = &p->insts[i];
+		struct shape_cell cell;
+
+		if (inst->op != PROGRAM_OFFSET || !(inst->flags & PROGRAM_ARRAY) || !inst->value)
+			continue;
+		cell = shape_find(lint->pt.shape, pointsto_cell(&lint->pt, inst->value));
+		for (uint32_t n = cell.node ? map_get(&e->by_node, cell.node) : 0; n; n = e->next[n]) {
+			int64_t at = shape_find(lint->pt.shape, lint->regions.locks.at[n].cell).at;
+
+			if (at < cell.at || at >= cell.at + inst->size)
+				continue;
+			e->from[n] = !e->to[n] || cell.at < e->from[n] ? cell.at : e->from[n];
+			e->to[n] = cell.at + inst->size > e->to[n] ? cell.at + inst->size : e->to[n];
+		}
+	}
+}
+
+/* Locks that are members of the elements of an array: each guards its element. Where the elements are locks
+ * and nothing else, which of them is for what is not known. */
+static void find_elements(struct lint *lint, struct elements *e)
+{
+	const struct program *p = &lint->program;
+	const uint32_t count = lint->regions.locks.count;
+
+	e->next = mem_zalloc(count + 1ull, sizeof(*e->next));
+	e->from = mem_zalloc(count + 1ull, sizeof(*e->from));
+	e->to = mem_zalloc(count + 1ull, sizeof(*e->to));
+	e->holds_data = mem_zalloc(count + 1ull, sizeof(*e->holds_data));
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t node = shape_find(lint->pt.shape, lint->regions.locks.at[i].cell).node;
+
+		e->next[i] = map_get(&e->by_node, node);
+		map_set(&e->by_node, node, i);
+	}
+	find_ranges(lint, e);
+	for (uint32_t i = 1; i < p->insts_count; i++) {
+		const struct program_inst *inst = &p->insts[i];
+		struct shape_cell cell;
+
+		if (inst->op != PROGRAM_LOAD && inst->op != PROGRAM_STORE)
+			continue;
+		cell = shape_find(
+			lint->pt.shape,
+			pointsto_cell(&lint->pt, program_operand(p, inst, inst->op == PROGRAM_STORE)));
+		for (uint32_t n = cell.node ? map_get(&e->by_node, cell.node) : 0; n; n = e->next[n])
+			e->holds_data[n] |= cell.at >= e->from[n] && cell.at < e->to[n];
+	}
+}
+
 void lock_find_private(struct lint *lint)
 {
+	struct elements elements = {.next = NULL};
+
+	find_elements(lint, &elements);
 	for (uint32_t i = 1; i < lint->regions.locks.count; i++) {
 		struct lock *lock = &lint->regions.locks.at[i];
 		struct shape_cell cell = shape_find(lint->pt.shape, lock->cell);
@@ -128,11 +193,16 @@ void lock_find_private(struct lint *lint)
 			objects++;
 			own += object->kind == OBJECT_LOCAL || object->kind == OBJECT_HEAP;
 		}
-		/* One global that is no array: the lock and not a lock of the kind. */
+		/* One global that is no array of things: the lock and not a lock of the kind. */
 		lock->is_one = objects == 1 && !own && shape_first(lint->pt.shape, cell.node, &cookie) &&
-			       !shape_is_flat(lint->pt.shape, cell.node);
+			       !elements.holds_data[i] && !shape_is_flat(lint->pt.shape, cell.node);
 		lock->is_private =
 			objects && own == objects &&
 			(!access_node_shared(lint, cell.node) || lint->accesses.node_own[cell.node]);
 	}
+	map_release(&elements.by_node);
+	free(elements.next);
+	free(elements.from);
+	free(elements.to);
+	free(elements.holds_data);
 }

@@ -24,13 +24,26 @@ enum { MOST_PLACES = 96, MOST_VARIABLES = 64 };
  * times 2, plus 1 if it is updated; one item per variable, in order. */
 struct lock_view {
 	uint32_t region;
+	uint32_t class;
+};
+
+/* Regions that do the same to the set. There are many fewer of these than regions. */
+struct view_class {
 	uint32_t item, count; /* of items */
+	bool locks;           /* one of them is more than an atomic operation */
 };
 
 /* An atomic set, and the lock views on it. */
 struct set {
 	const char *name;
 	VEC(struct lock_view) views;
+	VEC(struct view_class) classes;
+};
+
+/* A class as far as the method view at hand has its variables: bits of its items. */
+struct shadow {
+	uint64_t reads, updates;
+	uint8_t breaks; /* some other class is neither part of it nor the other way round; 2: not asked yet */
 };
 
 struct place {
@@ -42,12 +55,14 @@ struct method {
 	struct lint *lint;
 	struct verdicts *verdicts;
 	struct vec_u32 items;
-	VEC(struct set) sets;      /* those with something shared */
-	uint32_t *set_of;          /* by variable: its set + 1, or 0 */
-	uint32_t *view_of;         /* by region: its view of the set at hand + 1, or 0 */
-	struct vec_u32 *functions; /* by region: that have it in their scope */
-	struct vec_u32 *points;    /* by function: where regions begin, and calls of who has some */
-	uint32_t *position;        /* by function: in the order from callees to callers */
+	struct map classes;         /* by set and items: class + 1 */
+	VEC(struct shadow) shadows; /* by class, of the set at hand */
+	VEC(struct set) sets;       /* those with something shared */
+	uint32_t *set_of;           /* by variable: its set + 1, or 0 */
+	uint32_t *view_of;          /* by region: its view of the set at hand + 1, or 0 */
+	struct vec_u32 *functions;  /* by region: that have it in their scope */
+	struct vec_u32 *points;     /* by function: where regions begin, and calls of who has some */
+	uint32_t *position;         /* by function: in the order from callees to callers */
 };
 
 /* ---- lock views ---- */
@@ -120,6 +135,31 @@ static int compare_entries(const void *a, const void *b)
 	return compare_items(&x->item, &y->item);
 }
 
+/* Its number; the items are the last ones, and given back if they are there already. */
+static uint32_t class_of(struct method *m, uint32_t set, struct view_class new)
+{
+	struct set *s = &m->sets.at[set];
+	uint64_t key = set;
+	uint32_t found;
+
+	for (uint32_t i = 0; i < new.count; i++)
+		key = map_hash(key * 31 + m->items.at[new.item + i]);
+	for (; (found = map_get(&m->classes, key)); key++) {
+		struct view_class *old = found <= s->classes.count ? &s->classes.at[found - 1] : NULL;
+
+		if (!old || old->count != new.count ||
+		    memcmp(&m->items.at[old->item], &m->items.at[new.item],
+			   new.count * sizeof(*m->items.at)) != 0)
+			continue;
+		old->locks |= new.locks;
+		m->items.count = new.item;
+		return found - 1;
+	}
+	vec_push(&s->classes, new);
+	map_set(&m->classes, key, s->classes.count);
+	return s->classes.count - 1;
+}
+
 static void add_views(struct method *m, uint32_t region)
 {
 	const struct view_set *s = &m->lint->views->regions[region];
@@ -135,20 +175,21 @@ static void add_views(struct method *m, uint32_t region)
 	if (all.count)
 		qsort(all.at, all.count, sizeof(*all.at), compare_entries);
 	for (uint32_t i = 0; i < all.count;) {
-		struct lock_view view = {region, m->items.count, 0};
+		struct view_class class = {.item = m->items.count,
+					   .locks = m->lint->regions.regions.at[region].lock != 0};
 		uint32_t set = all.at[i].set;
 
 		for (; i < all.count && all.at[i].set == set; i++) {
-			uint32_t *last = view.count ? &m->items.at[m->items.count - 1] : NULL;
+			uint32_t *last = class.count ? &m->items.at[m->items.count - 1] : NULL;
 
 			if (last && *last / 2 == all.at[i].item / 2) {
 				*last |= all.at[i].item & 1;
-			} else if (view.count < MOST_VARIABLES) {
+			} else if (class.count < MOST_VARIABLES) {
 				vec_push(&m->items, all.at[i].item);
-				view.count++;
+				class.count++;
 			}
 		}
-		vec_push(&m->sets.at[set].views, view);
+		vec_push(&m->sets.at[set].views, (struct lock_view){region, class_of(m, set, class)});
 	}
 	vec_free(&all);
 }
@@ -174,7 +215,7 @@ struct whole {
 	uint32_t count;
 };
 
-static void add_to_whole(struct method *m, struct whole *whole, const struct lock_view *v)
+static void add_to_whole(struct method *m, struct whole *whole, const struct view_class *v)
 {
 	for (uint32_t i = 0; i < v->count; i++) {
 		uint32_t item = m->items.at[v->item + i];
@@ -189,28 +230,52 @@ static void add_to_whole(struct method *m, struct whole *whole, const struct loc
 	}
 }
 
-/* Restricted to the method view, is the one part of the other? */
-static bool nested(const struct method *m, const struct lock_view *a, const struct lock_view *b,
-		   const struct whole *whole)
+/* All classes of the set, restricted to the method view. */
+static void restrict_to(struct method *m, const struct set *set, const struct whole *whole)
 {
-	for (uint32_t i = 0; i < a->count; i++) {
-		uint32_t item = m->items.at[a->item + i];
-		int at = find(m->items.at + b->item, b->count, item / 2);
+	m->shadows.count = 0;
+	for (uint32_t c = 0; c < set->classes.count; c++) {
+		const struct view_class *class = &set->classes.at[c];
+		struct shadow shadow = {.breaks = 2};
 
-		if (find(whole->items, whole->count, item / 2) < 0)
-			continue;
-		if (at < 0 || m->items.at[b->item + (uint32_t)at] != item)
-			return false;
+		for (uint32_t i = 0, n = 0; i < class->count && n < whole->count;) {
+			uint32_t item = m->items.at[class->item + i], variable = whole->items[n] / 2;
+
+			m->lint->effort->steps[EFFORT_METHOD]++;
+			if (item / 2 == variable)
+				*(item & 1 ? &shadow.updates : &shadow.reads) |= 1ull << n;
+			i += item / 2 <= variable;
+			n += variable <= item / 2;
+		}
+		vec_push(&m->shadows, shadow);
 	}
-	return true;
 }
 
-static bool overlaps(const struct method *m, const struct lock_view *a, const struct whole *whole)
+/* Is the one part of the other? To read something is no part of updating it. */
+static bool nested(const struct shadow *a, const struct shadow *b)
 {
-	for (uint32_t i = 0; i < a->count; i++)
-		if (find(whole->items, whole->count, m->items.at[a->item + i] / 2) >= 0)
-			return true;
-	return false;
+	return !(a->reads & ~b->reads) && !(a->updates & ~b->updates);
+}
+
+/* Do the two not form a chain? */
+static bool breaks_chain(const struct shadow *a, const struct shadow *b)
+{
+	return (b->reads || b->updates) && !nested(a, b) && !nested(b, a);
+}
+
+/* Is there a view that forms no chain with those of the class? */
+static bool breaks_any(struct method *m, const struct set *set, uint32_t class)
+{
+	struct shadow *a = &m->shadows.at[class];
+
+	if (a->breaks == 2) {
+		a->breaks = 0;
+		for (uint32_t c = 0; c < set->classes.count && !a->breaks; c++) {
+			m->lint->effort->steps[EFFORT_METHOD]++;
+			a->breaks = set->classes.at[c].locks && breaks_chain(a, &m->shadows.at[c]);
+		}
+	}
+	return a->breaks;
 }
 
 /* ---- functions ---- */
@@ -282,13 +347,16 @@ static bool is_candidate(const struct lint *lint, const struct place *places, ui
 }
 
 /* Some access of the view that can be shown. */
-static uint32_t shown_access(const struct method *m, const struct lock_view *v, const struct whole *whole)
+static uint32_t shown_access(const struct method *m, const struct set *set, uint32_t region,
+			     const struct whole *whole)
 {
+	const struct view_class *v = &set->classes.at[set->views.at[m->view_of[region] - 1].class];
+
 	for (int write = 1; write >= 0; write--)
 		for (uint32_t i = 0; i < v->count; i++) {
 			uint32_t item = m->items.at[v->item + i];
 			uint32_t a = find(whole->items, whole->count, item / 2) >= 0 && (item & 1 || !write)
-					     ? view_access(m->lint, v->region, item / 2, write)
+					     ? view_access(m->lint, region, item / 2, write)
 					     : 0;
 
 			if (a)
@@ -357,24 +425,28 @@ static bool judge(struct method *m, uint32_t f, const struct set *set)
 	if (!is_candidate(lint, places, count))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		add_to_whole(m, &whole, &set->views.at[places[i].view]);
+		add_to_whole(m, &whole, &set->classes.at[set->views.at[places[i].view].class]);
+	restrict_to(m, set, &whole);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct lock_view *a = &set->views.at[places[i].view];
+		uint32_t class = set->views.at[places[i].view].class;
 		bool seen = false;
 
-		/* Called twice is looked at once. */
-		for (uint32_t k = 0; k < i && !seen; k++)
-			seen = places[k].view == places[i].view && places[k].inst == places[i].inst;
-		for (uint32_t n = 0; n < set->views.count && !seen; n++) {
+		/* Called twice is looked at once; places of a call lie side by side. */
+		for (uint32_t k = i; k-- > 0 && places[k].inst == places[i].inst && !seen;)
+			seen = places[k].view == places[i].view;
+		if (seen || !breaks_any(m, set, class))
+			continue;
+		for (uint32_t n = 0; n < set->views.count; n++) {
 			const struct lock_view *b = &set->views.at[n];
 
-			if (!lint->regions.regions.at[b->region].lock || a == b || !overlaps(m, b, &whole) ||
-			    nested(m, a, b, &whole) || nested(m, b, a, &whole))
+			lint->effort->steps[EFFORT_METHOD]++;
+			if (!lint->regions.regions.at[b->region].lock ||
+			    !breaks_chain(&m->shadows.at[class], &m->shadows.at[b->class]))
 				continue;
 			struct verdict v = split_at(m, set, f, places, count, i, b->region);
 
-			v.first = shown_access(m, &set->views.at[m->view_of[v.first_region] - 1], &whole);
-			v.second = shown_access(m, &set->views.at[m->view_of[v.second_region] - 1], &whole);
+			v.first = shown_access(m, set, v.first_region, &whole);
+			v.second = shown_access(m, set, v.second_region, &whole);
 			if (!v.first || !v.second)
 				continue;
 			/* Who writes does not depend on the other region, but on the two that are shown. */
@@ -446,8 +518,12 @@ void method_judge(struct lint *lint, struct verdicts *verdicts)
 	m.view_of = mem_zalloc(lint->regions.regions.count + 1, sizeof(*m.view_of));
 	for (uint32_t s = 0; s < m.sets.count; s++)
 		judge_set(&m, &m.sets.at[s]);
-	for (uint32_t s = 0; s < m.sets.count; s++)
+	for (uint32_t s = 0; s < m.sets.count; s++) {
 		vec_free(&m.sets.at[s].views);
+		vec_free(&m.sets.at[s].classes);
+	}
+	vec_free(&m.shadows);
+	map_release(&m.classes);
 	for (uint32_t r = 0; r < lint->regions.regions.count; r++)
 		vec_free(&m.functions[r]);
 	for (uint32_t f = 0; f < lint->program.functions_count; f++)

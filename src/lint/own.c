@@ -21,6 +21,7 @@ struct own {
 		*taken; /* by instruction that loads the first of a list: the store that takes it out, or 0 */
 	bool *returns;  /* by function: what it returns is its caller's own */
 	uint64_t *out;  /* by function: parameters whose objects it lets out, or gives back */
+	uint64_t *into; /* by function: those of them that only get into objects of other parameters */
 	uint64_t *given; /* by function: parameters whose objects are always its caller's own, and so its */
 	uint32_t function;
 	struct map known; /* base value of the function -> place in bases + 1 */
@@ -218,6 +219,41 @@ static bool has_name(const struct program *p, const struct vec_u32 *names, uint3
 	return p->values[value].kind != VALUE_NUMBER && vec_has(names, value);
 }
 
+/* Is every argument the object, or no pointer at all? */
+static bool is_alone(const struct own *own, const struct program_inst *call, const struct vec_u32 *names)
+{
+	const struct program *p = &own->lint->program;
+
+	for (uint32_t i = 0; i < program_argument_count(call); i++) {
+		uint32_t argument = program_operand(p, call, i);
+
+		if (p->values[argument].kind != VALUE_NUMBER && !has_name(p, names, argument))
+			return false;
+	}
+	return true;
+}
+
+/* Does one of those that may be called let its argument out? Code that we do not see does. */
+static bool callee_lets_out(const struct own *own, const struct program_inst *call, uint32_t argument,
+			    const struct vec_u32 *names)
+{
+	bool alone = is_alone(own, call, names);
+	uint32_t count;
+	const struct call_edge *edges =
+		callgraph_at(&own->lint->calls, (uint32_t)(call - own->lint->program.insts), &count);
+
+	if (argument >= 64)
+		return true;
+	if (call->callee)
+		return own->out[call->callee] >> argument & 1 &&
+		       !(alone && own->into[call->callee] >> argument & 1);
+	for (uint32_t e = 0; e < count; e++)
+		if (own->out[edges[e].callee] >> argument & 1 &&
+		    !(alone && own->into[edges[e].callee] >> argument & 1))
+			return true;
+	return !count;
+}
+
 /* Does the instruction make an object with these names reachable for others? */
 static bool lets_out(const struct own *own, const struct program_inst *inst, const struct vec_u32 *names)
 {
@@ -239,7 +275,7 @@ static bool lets_out(const struct own *own, const struct program_inst *inst, con
 			return false;
 		for (uint32_t i = 0; i < program_argument_count(inst); i++)
 			if (has_name(p, names, program_operand(p, inst, i)) &&
-			    (!inst->callee || i >= 64 || own->out[inst->callee] >> i & 1))
+			    callee_lets_out(own, inst, i, names))
 				return true;
 		return false;
 	default:
@@ -317,16 +353,23 @@ static bool returns_own(struct own *own, uint32_t function)
 	return any;
 }
 
+/* Into an object of a parameter. */
+static bool is_into_parameter(const struct program *p, uint32_t inst)
+{
+	return p->insts[inst].op == PROGRAM_STORE &&
+	       p->values[pair_base(p, program_operand(p, &p->insts[inst], 1))].kind == VALUE_PARAMETER;
+}
+
 /* Parameters that are let out, or come back as the result by another name. */
-static uint64_t parameters_out(struct own *own, uint32_t function)
+static void find_parameters_out(struct own *own, uint32_t function)
 {
 	const struct program *p = &own->lint->program;
 	const struct program_function *f = &p->functions[function];
-	uint64_t found = 0;
+	uint64_t found = 0, only_into = 0;
 
 	for (uint32_t n = 0; n < f->parameter_count && n < 64; n++) {
 		struct vec_u32 names = {0}, out = {0};
-		bool given_back = false;
+		bool given_back = false, into = true;
 
 		vec_push(&names, f->parameter + n);
 		if (find_names(p, f, &names))
@@ -340,12 +383,17 @@ static uint64_t parameters_out(struct own *own, uint32_t function)
 			given_back = end->op == PROGRAM_RETURN && end->operand_count &&
 				     has_name(p, &names, program_operand(p, end, 0));
 		}
+		for (uint32_t i = 0; i < out.count; i++)
+			into &= is_into_parameter(p, out.at[i]);
 		if (given_back || out.count)
 			found |= 1ull << n;
+		if (!given_back && into)
+			only_into |= 1ull << n;
 		vec_free(&names);
 		vec_free(&out);
 	}
-	return found;
+	own->out[function] = found;
+	own->into[function] = only_into;
 }
 
 static bool before(const struct lint *lint, uint32_t a, uint32_t b)
@@ -425,12 +473,13 @@ struct own *own_new(struct lint *lint)
 	/* Code that we do not see lets out what it gets; so does who calls itself, until it is known better.
 	 */
 	memset(own->out, 0xff, (p->functions_count + 1) * sizeof(*own->out));
+	own->into = mem_zalloc(p->functions_count + 1, sizeof(*own->into));
 	own->given = mem_zalloc(p->functions_count + 1, sizeof(*own->given));
 	find_taken(own);
 	for (uint32_t i = 0; i < lint->calls.order_count; i++) {
 		uint32_t f = lint->calls.order[i];
 
-		own->out[f] = parameters_out(own, f);
+		find_parameters_out(own, f);
 		own->returns[f] = returns_own(own, f);
 	}
 	find_given(own);
@@ -446,6 +495,7 @@ void own_free(struct own *own)
 	free(own->taken);
 	free(own->returns);
 	free(own->out);
+	free(own->into);
 	free(own->given);
 	free(own);
 }

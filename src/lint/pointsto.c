@@ -255,81 +255,159 @@ static void copy_bytes(struct pointsto *pt, struct shape_cell to, struct shape_c
 	}
 }
 
-static bool add_target(struct pointsto *pt, uint32_t inst, uint32_t function)
+/* Made if need be. */
+static struct vec_u32 *targets_of(struct pointsto *pt, uint32_t inst)
 {
 	if (!pt->slots[inst]) {
 		pt->slots[inst] = pt->targets.count;
 		vec_push(&pt->targets, (struct vec_u32){0});
 	}
-	return vec_add(&pt->targets.at[pt->slots[inst]], function);
+	return &pt->targets.at[pt->slots[inst]];
+}
+
+/* It must be new. */
+static void push_target(struct pointsto *pt, uint32_t inst, uint32_t function)
+{
+	struct vec_u32 *targets = targets_of(pt, inst);
+
+	vec_push(targets, function);
+}
+
+/* What was found when it was asked last; made if need be, with nothing. */
+static uint32_t functions_asked(struct pointsto *pt, uint32_t node, uint32_t signature, uint32_t arguments)
+{
+	uint64_t key = map_hash((uint64_t)node << 32 | signature) + arguments;
+	uint32_t found;
+
+	for (; (found = map_get(&pt->asked, key)); key++) {
+		const struct pointsto_functions *f = &pt->functions.at[found - 1];
+
+		if (f->node == node && f->signature == signature && f->arguments == arguments)
+			return found - 1;
+	}
+	vec_push(&pt->functions,
+		 (struct pointsto_functions){.node = node, .signature = signature, .arguments = arguments});
+	map_set(&pt->asked, key, pt->functions.count);
+	return pt->functions.count - 1;
+}
+
+static uint32_t functions_in(struct pointsto *pt, uint32_t node)
+{
+	uint32_t objects = shape_objects(pt->shape, node), cookie, number = functions_asked(pt, node, 0, 0);
+	struct pointsto_functions *f = &pt->functions.at[number];
+
+	if (f->objects == objects)
+		return number;
+	f->objects = objects;
+	f->at.count = 0;
+	*pt->steps += objects;
+	for (uint32_t o = shape_first(pt->shape, node, &cookie); o; o = shape_next(pt->shape, &cookie))
+		if (pt->objects.at[o].kind == OBJECT_FUNCTION)
+			vec_push(&f->at, pt->objects.at[o].index);
+	return number;
+}
+
+/* Of these, the ones that a call reaches. Many calls have the same type and go through the same tables, so
+ * that is found once. */
+static uint32_t functions_fitting(struct pointsto *pt, uint32_t node, uint32_t signature, uint32_t arguments)
+{
+	const struct program *p = pt->program;
+	uint32_t all = functions_in(pt, node), number;
+	struct pointsto_functions *fit;
+
+	if (!signature)
+		return all;
+	number = functions_asked(pt, node, signature, arguments);
+	fit = &pt->functions.at[number];
+	if (fit->objects == pt->functions.at[all].objects)
+		return number;
+	fit->objects = pt->functions.at[all].objects;
+	fit->at.count = 0;
+	/* A prototype of another type is still called, but not with other counts. */
+	for (int strict = 1; strict >= 0 && !fit->at.count; strict--)
+		for (uint32_t i = 0; i < pt->functions.at[all].at.count; i++) {
+			uint32_t function = pt->functions.at[all].at.at[i];
+			const struct program_function *f = &p->functions[function];
+
+			++*pt->steps;
+			if (strict ? f->signature == signature : f->parameter_count == arguments)
+				vec_push(&fit->at, function);
+		}
+	return number;
 }
 
 /* Functions that lie in a node, as far as the call's type fits (0: any), and the name has a part (NULL: any).
  */
-static bool targets_in(struct pointsto *pt, uint32_t inst, struct shape_cell cell, uint32_t signature,
-		       const char *only)
+static bool targets_in(struct pointsto *pt, struct pointsto_open *open, struct shape_cell cell,
+		       uint32_t signature, const char *only)
 {
 	const struct program *p = pt->program;
-	bool any = false;
-	uint32_t cookie;
+	const struct vec_u32 *all;
+	uint32_t inst = open->inst, number;
 
-	for (int strict = 1; strict >= 0 && !any; strict--)
-		for (uint32_t o = shape_first(pt->shape, cell.node, &cookie); o;
-		     o = shape_next(pt->shape, &cookie)) {
-			const struct object *object = &pt->objects.at[o];
-			const struct program_function *f = &p->functions[object->index];
-
-			if (object->kind != OBJECT_FUNCTION ||
-			    (only && !strstr(program_text(p, f->linkage), only)))
-				continue;
-			if (strict && signature && f->signature != signature)
-				continue;
-			/* A prototype of another type is still called, but not with other counts. */
-			if (!strict && signature &&
-			    f->parameter_count != program_argument_count(&p->insts[inst]))
-				continue;
-			any = true;
-			add_target(pt, inst, object->index);
-		}
-	return any;
+	if (!cell.node)
+		return false;
+	if (open->node == cell.node && open->objects == shape_objects(pt->shape, cell.node))
+		return open->found;
+	open->node = cell.node;
+	open->objects = shape_objects(pt->shape, cell.node);
+	open->found = false;
+	for (uint32_t i = 0; pt->slots[inst] && i < pt->targets.at[pt->slots[inst]].count; i++)
+		pt->mark[pt->targets.at[pt->slots[inst]].at[i]] = inst;
+	number = functions_fitting(pt, cell.node, signature, program_argument_count(&p->insts[inst]));
+	all = &pt->functions.at[number].at;
+	for (uint32_t i = 0; i < all->count; i++) {
+		++*pt->steps;
+		if (only && !strstr(program_text(p, p->functions[all->at[i]].linkage), only))
+			continue;
+		open->found = true;
+		if (pt->mark[all->at[i]] != inst)
+			push_target(pt, inst, all->at[i]);
+		pt->mark[all->at[i]] = inst;
+	}
+	return open->found;
 }
 
-static void pass_targets(struct pointsto *pt, uint32_t inst, uint32_t first, uint32_t result)
+/* To those that have not got theirs yet: what was made the same stays so. */
+static void pass_targets(struct pointsto *pt, struct pointsto_open *open, uint32_t first, uint32_t result)
 {
 	const struct program *p = pt->program;
-	uint32_t count = program_argument_count(&p->insts[inst]);
+	uint32_t inst = open->inst, count = program_argument_count(&p->insts[inst]);
 
 	if (!pt->slots[inst])
 		return;
-	for (uint32_t i = 0; i < pt->targets.at[pt->slots[inst]].count; i++) {
-		uint32_t f = pt->targets.at[pt->slots[inst]].at[i];
+	for (; open->passed < pt->targets.at[pt->slots[inst]].count; open->passed++) {
+		uint32_t f = pt->targets.at[pt->slots[inst]].at[open->passed];
 
+		++*pt->steps;
 		if (first <= count)
 			pass(pt, f, program_operands(p, &p->insts[inst]) + first, count - first, result);
 	}
 }
 
-static void resolve_call(struct pointsto *pt, uint32_t number, bool guess)
+static void resolve_call(struct pointsto *pt, struct pointsto_open *open, bool guess)
 {
+	uint32_t number = open->inst;
 	const struct program *p = pt->program;
 	const struct program_inst *inst = &p->insts[number];
 	struct shape_cell callee = pointsto_cell(pt, program_operand(p, inst, inst->operand_count - 1));
 
 	if (!inst->operand_count)
 		return;
-	if (!targets_in(pt, number, callee, inst->size, NULL) && guess && callee.node && !pt->slots[number]) {
+	if (!targets_in(pt, open, callee, inst->size, NULL) && guess && callee.node && !pt->slots[number]) {
 		for (uint32_t f = 1; f < p->functions_count; f++)
 			if (p->functions[f].flags & FUNCTION_ADDRESS_TAKEN &&
 			    p->functions[f].flags & FUNCTION_DEFINED &&
 			    p->functions[f].signature == inst->size)
-				add_target(pt, number, f);
+				push_target(pt, number, f);
 		pt->guessed++;
 	}
-	pass_targets(pt, number, 0, inst->value);
+	pass_targets(pt, open, 0, inst->value);
 }
 
-static void resolve_create(struct pointsto *pt, uint32_t number, const struct known *known)
+static void resolve_create(struct pointsto *pt, struct pointsto_open *open, const struct known *known)
 {
+	uint32_t number = open->inst;
 	const struct program *p = pt->program;
 	const struct program_inst *inst = &p->insts[number];
 	uint32_t count = program_argument_count(inst);
@@ -348,7 +426,7 @@ static void resolve_create(struct pointsto *pt, uint32_t number, const struct kn
 		table.at += VIRTUAL_RUN;
 		run = shape_peek(pt->shape, table);
 		/* Tables of several classes may have become one. */
-		targets_in(pt, number, run, 0, "6_M_runEv");
+		targets_in(pt, open, run, 0, "6_M_runEv");
 		for (uint32_t i = 0; pt->slots[number] && i < pt->targets.at[pt->slots[number]].count; i++) {
 			const struct program_function *f =
 				&p->functions[pt->targets.at[pt->slots[number]].at[i]];
@@ -358,7 +436,7 @@ static void resolve_create(struct pointsto *pt, uint32_t number, const struct kn
 		}
 		return;
 	}
-	targets_in(pt, number, cell, 0, NULL);
+	targets_in(pt, open, cell, 0, NULL);
 	if (known->kind == KNOWN_CREATE_TASK) {
 		for (uint32_t i = 0; pt->slots[number] && i < pt->targets.at[pt->slots[number]].count; i++) {
 			const struct program_function *f =
@@ -382,7 +460,7 @@ static void resolve_create(struct pointsto *pt, uint32_t number, const struct kn
 		return;
 	}
 	if (known->b >= 0)
-		pass_targets(pt, number, (uint32_t)known->b, 0);
+		pass_targets(pt, open, (uint32_t)known->b, 0);
 }
 
 /* Functions given to code that we do not see are called by it; what follows is mostly their argument. */
@@ -400,7 +478,7 @@ static void resolve_callbacks(struct pointsto *pt, uint32_t number)
 		f = &p->functions[v->index];
 		if (!(f->flags & FUNCTION_DEFINED))
 			continue;
-		add_target(pt, number, v->index);
+		vec_add(targets_of(pt, number), v->index);
 		for (uint32_t n = 0; n < f->parameter_count; n++)
 			same(pt, f->parameter + n,
 			     i + 1 < program_argument_count(inst) ? program_operand(p, inst, i + 1)
@@ -420,7 +498,7 @@ static void find_open(struct pointsto *pt)
 		if (inst->op == PROGRAM_MOVE || (inst->op == PROGRAM_CALL && !inst->callee) ||
 		    known_makes_thread(known) ||
 		    (known && known->kind == KNOWN_MOVE && program_argument_count(inst) > 1))
-			vec_push(&pt->open, i);
+			vec_push(&pt->open, (struct pointsto_open){.inst = i});
 		else if (inst->op == PROGRAM_CALL && !(p->functions[inst->callee].flags & FUNCTION_DEFINED))
 			resolve_callbacks(pt, i);
 	}
@@ -431,29 +509,32 @@ static void resolve(struct pointsto *pt, bool guess)
 	const struct program *p = pt->program;
 
 	for (uint32_t n = 0; n < pt->open.count; n++) {
-		uint32_t i = pt->open.at[n];
-		const struct program_inst *inst = &p->insts[i];
+		struct pointsto_open *open = &pt->open.at[n];
+		const struct program_inst *inst = &p->insts[open->inst];
 
 		if (inst->op == PROGRAM_MOVE)
 			copy_bytes(pt, pointsto_cell(pt, program_operand(p, inst, 0)),
 				   pointsto_cell(pt, program_operand(p, inst, 1)), inst->size);
 		else if (!inst->callee)
-			resolve_call(pt, i, guess);
+			resolve_call(pt, open, guess);
 		else if (known_makes_thread(pointsto_known(pt, inst)))
-			resolve_create(pt, i, pointsto_known(pt, inst));
+			resolve_create(pt, open, pointsto_known(pt, inst));
 		else
 			copy_bytes(pt, pointsto_cell(pt, program_operand(p, inst, 0)),
 				   pointsto_cell(pt, program_operand(p, inst, 1)), 0);
 	}
 }
 
-void pointsto_build(struct pointsto *pt, const struct program *p, pointsto_said *said, void *user)
+void pointsto_build(struct pointsto *pt, const struct program *p, pointsto_said *said, void *user,
+		    uint64_t *steps)
 {
 	uint64_t before;
 	int round = 0;
 
 	memset(pt, 0, sizeof(*pt));
 	pt->program = p;
+	pt->steps = steps;
+	pt->mark = mem_zalloc(p->functions_count, sizeof(*pt->mark));
 	pt->shape = shape_new();
 	pt->cells = mem_zalloc(p->values_count, sizeof(*pt->cells));
 	pt->results = mem_zalloc(p->functions_count, sizeof(*pt->results));
@@ -490,6 +571,11 @@ void pointsto_release(struct pointsto *pt)
 		vec_free(&pt->targets.at[i]);
 	vec_free(&pt->targets);
 	vec_free(&pt->open);
+	for (uint32_t i = 0; i < pt->functions.count; i++)
+		vec_free(&pt->functions.at[i].at);
+	vec_free(&pt->functions);
+	map_release(&pt->asked);
+	free(pt->mark);
 	vec_free(&pt->objects);
 	shape_free(pt->shape);
 	free(pt->cells);

@@ -8,6 +8,7 @@
 #ifndef ATOMSAN_LINT_POINTSTO_H
 #define ATOMSAN_LINT_POINTSTO_H
 
+#include "base/map.h"
 #include "lint/known.h"
 #include "lint/program.h"
 #include "lint/shape.h"
@@ -27,14 +28,34 @@ struct object {
 	uint32_t node;
 };
 
+/* Functions among the objects of a node, as long as it has so many objects; all, or those that a call of this
+ * type reaches. */
+struct pointsto_functions {
+	uint32_t node, signature, arguments;
+	uint32_t objects;
+	struct vec_u32 at;
+};
+
+/* An instruction whose effect depends on answers, and what was answered last. */
+struct pointsto_open {
+	uint32_t inst;
+	uint32_t node, objects; /* that were looked through; node 0: none yet */
+	uint32_t passed;        /* targets that have got their arguments */
+	bool found;             /* something fitted */
+};
+
 struct pointsto {
 	const struct program *program;
 	struct shape *shape;
 	VEC(struct object) objects;
-	struct shape_cell *cells;    /* by value: what it points to */
-	struct shape_cell *results;  /* by function: what its result points to */
-	const struct known **known;  /* by function, or NULL; of one that is defined: the user says so */
-	struct vec_u32 open;         /* instructions whose effect depends on answers */
+	struct shape_cell *cells;   /* by value: what it points to */
+	struct shape_cell *results; /* by function: what its result points to */
+	const struct known **known; /* by function, or NULL; of one that is defined: the user says so */
+	VEC(struct pointsto_open) open;
+	struct map asked; /* by node and type: place in functions + 1 */
+	VEC(struct pointsto_functions) functions;
+	uint32_t *mark;              /* by function: the last call that it became a target of */
+	uint64_t *steps;             /* counted here */
 	uint32_t *slots;             /* by instruction: place in targets, 0 if none */
 	VEC(struct vec_u32) targets; /* functions that a computed call reaches, or that a new thread runs */
 	bool unsettled;              /* there were too many rounds: answers are missing */
@@ -43,7 +64,8 @@ struct pointsto {
 
 /* What the user says of functions outweighs what is known of them; `said` may be NULL. */
 typedef const struct known *pointsto_said(void *user, const char *name, const char *linkage_name);
-void pointsto_build(struct pointsto *pt, const struct program *program, pointsto_said *said, void *user);
+void pointsto_build(struct pointsto *pt, const struct program *program, pointsto_said *said, void *user,
+		    uint64_t *steps);
 void pointsto_release(struct pointsto *pt);
 
 /* What the value points to; node 0 if it is no pointer that was ever used. */

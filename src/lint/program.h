@@ -68,7 +68,8 @@ struct program_inst {
 	uint32_t block;
 	uint32_t line, column;
 	uint32_t read, write; /* notes */
-	uint32_t size;        /* bytes accessed, allocated; 0 if not known */
+	uint32_t size;        /* bytes accessed, allocated; 0 if not known. OFFSET into an array: what is left
+				 of the element */
 	uint32_t place;       /* of an access or a call; 0 if not known */
 	int64_t offset;
 };

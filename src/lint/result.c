@@ -79,6 +79,10 @@ static const char *why_unit(struct lint *lint, struct finding_list *list, const 
 {
 	switch (v->rule) {
 	case VERDICT_STALE:
+		if (v->searches)
+			return "it claims one of several things because those before it did not fit, and by "
+			       "then "
+			       "they may";
 		return v->data ? "what it reads in one critical region it uses in another"
 			       : "what it reads in one critical region decides what it does in another";
 	case VERDICT_READS:
@@ -89,6 +93,11 @@ static const char *why_unit(struct lint *lint, struct finding_list *list, const 
 		return "its critical regions protect different parts of what it accesses";
 	case VERDICT_SPLIT:
 		return "it writes the same variable in two critical regions";
+	case VERDICT_WHOLE:
+		return finding_textf(
+			list, "it holds %s over two critical regions of %s, and others need not",
+			lint->regions.locks.at[v->outer].name,
+			lint->regions.locks.at[lint->regions.regions.at[v->first_region].lock].name);
 	case VERDICT_PRIVATE_LOCK:
 		return "its lock is one that no other thread can take";
 	default:
@@ -247,6 +256,7 @@ static void say_counts(struct lint *lint, const struct verdicts *verdicts, struc
 					    [VERDICT_WRITES] = "high_level_races_of_writes",
 					    [VERDICT_METHOD] = "inconsistent_methods",
 					    [VERDICT_SPLIT] = "split_writes",
+					    [VERDICT_WHOLE] = "split_wholes",
 					    [VERDICT_PRIVATE_LOCK] = "private_locks"};
 	uint32_t shared = 0, regions = 0, functions = 0;
 
@@ -297,11 +307,13 @@ static void say_blind_spots(struct lint *lint, struct finding_list *list)
 			finding_textf(list,
 				      "%u functions are called with too many sets of locks to tell all apart",
 				      lint->contexts.capped));
-	if (lint->flows->dropped)
+	if (lint->flows->cut)
 		finding_add_blind_spot(
 			list,
-			finding_textf(list, "%u values were not followed to their ends, there are too many",
-				      lint->flows->dropped));
+			finding_textf(list,
+				      "in %u functions not all values were followed to their ends, there "
+				      "are too many",
+				      lint->flows->cut));
 }
 
 void result_add(struct lint *lint, const struct verdicts *verdicts, double threshold,
@@ -309,10 +321,12 @@ void result_add(struct lint *lint, const struct verdicts *verdicts, double thres
 {
 	struct groups groups = {.at.count = 0};
 
+	lint_part(lint, EFFORT_GROUPS);
 	group_build(lint, verdicts, threshold, &groups);
 	for (uint32_t i = 0; i < groups.at.count && groups.at.at[i].confidence >= threshold; i++)
 		add_finding(lint, verdicts, &groups.at.at[i], list);
 	say_counts(lint, verdicts, list);
 	say_blind_spots(lint, list);
+	lint_part(lint, EFFORT_PARTS);
 	vec_free(&groups.at);
 }

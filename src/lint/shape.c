@@ -18,6 +18,7 @@ struct node {
 	 * through them does not pass the many that stand for pointers alone. */
 	uint32_t first, last; /* of a root; 0: none */
 	uint32_t next;
+	uint32_t objects; /* of a root: how many */
 	bool flat;
 	VEC(struct field) fields; /* of a root; in order */
 };
@@ -55,9 +56,11 @@ uint32_t shape_node(struct shape *s, uint32_t object)
 {
 	uint32_t n = s->nodes.count;
 
-	vec_push(&s->nodes,
-		 (struct node){
-			 .parent = n, .object = object, .first = object ? n : 0, .last = object ? n : 0});
+	vec_push(&s->nodes, (struct node){.parent = n,
+					  .object = object,
+					  .first = object ? n : 0,
+					  .last = object ? n : 0,
+					  .objects = object != 0});
 	return n;
 }
 
@@ -179,6 +182,7 @@ static void unify_one(struct shape *s, struct shape_cell a, struct shape_cell b)
 		into->first = from->first;
 	if (from->last)
 		into->last = from->last;
+	into->objects += from->objects;
 	memset(&from->fields, 0, sizeof(from->fields));
 	for (uint32_t i = 0; i < fields.count; i++)
 		put(s, a.node, fields.at[i].at + a.at - b.at, fields.at[i].target);
@@ -257,6 +261,11 @@ uint32_t shape_first(struct shape *s, uint32_t node, uint32_t *cookie)
 {
 	*cookie = s->nodes.at[shape_find(s, (struct shape_cell){node, 0}).node].first;
 	return s->nodes.at[*cookie].object;
+}
+
+uint32_t shape_objects(struct shape *s, uint32_t node)
+{
+	return s->nodes.at[shape_find(s, (struct shape_cell){node, 0}).node].objects;
 }
 
 uint64_t shape_changes(const struct shape *s)

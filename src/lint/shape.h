@@ -45,6 +45,8 @@ bool shape_field(struct shape *shape, uint32_t node, uint32_t i, int64_t *at, st
 /* Objects of a node: begin with shape_first, 0 at the end. Cookies are node numbers. */
 uint32_t shape_first(struct shape *shape, uint32_t node, uint32_t *cookie);
 uint32_t shape_next(struct shape *shape, uint32_t *cookie);
+/* How many there are: as long as that is the same, so are they. */
+uint32_t shape_objects(struct shape *shape, uint32_t node);
 
 uint64_t shape_changes(const struct shape *shape); /* grows whenever something becomes the same */
 uint32_t shape_count(const struct shape *shape);   /* nodes, merged ones too */

@@ -17,83 +17,10 @@
 #include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
+#include "lint/search.h"
+#include "lint/taken.h"
 #include "lint/verdict.h"
 #include "lint/view.h"
-
-/* Is the value that is stored what the one that was read leads to: the rest of a list whose first is taken?
- */
-static bool is_rest(const struct program *p, uint32_t stored, uint32_t read)
-{
-	uint32_t maker = program_maker(p, stored);
-
-	for (int depth = 0; maker && depth < 4 && p->insts[maker].op == PROGRAM_COPY; depth++)
-		maker = program_maker(p, program_operand(p, &p->insts[maker], 0));
-	return maker && p->insts[maker].op == PROGRAM_LOAD && p->insts[maker].flags & PROGRAM_POINTER &&
-	       pair_base(p, program_operand(p, &p->insts[maker], 0)) == p->insts[read].value;
-}
-
-/* Is the variable also written in the region in which it was read? 2: a constant, or the rest of a list,
- * behind the read. */
-static int written_along(const struct lint *lint, uint32_t access)
-{
-	const struct program *p = &lint->program;
-	const struct access *a = &lint->accesses.at.at[access];
-	const struct variable *v = &lint->accesses.variables.at[a->variable];
-	int found = 0;
-
-	if (p->insts[a->inst].op == PROGRAM_UPDATE)
-		return 1;
-	for (uint32_t i = 0; i < v->writes.count; i++) {
-		uint32_t b = lint->accesses.at.at[v->writes.at[i]].inst;
-
-		if (program_function_of(p, a->inst) != program_function_of(p, b) ||
-		    !flow_same_or_callers(lint, a->inst, b))
-			continue;
-		if (p->insts[b].op != PROGRAM_STORE ||
-		    (p->values[program_operand(p, &p->insts[b], 0)].kind != VALUE_NUMBER &&
-		     !is_rest(p, program_operand(p, &p->insts[b], 0), a->inst)) ||
-		    !pair_reaches(lint, a->inst, b))
-			return 1;
-		found = 2;
-	}
-	return found;
-}
-
-/* The values that make up an address, as far as they are plain to see. */
-static bool address_reads_written(const struct lint *lint, uint32_t value, uint32_t inst, int depth)
-{
-	const struct program *p = &lint->program;
-	uint32_t maker = program_maker(p, value), count;
-	const struct access *a;
-
-	if (!maker || depth > 6)
-		return false;
-	a = access_at(lint, maker, &count);
-	for (uint32_t i = 0; i < count; i++)
-		if (!a[i].write && flow_same_or_callers(lint, maker, inst) &&
-		    written_along(lint, (uint32_t)(&a[i] - lint->accesses.at.at)))
-			return true;
-	if (p->insts[maker].op == PROGRAM_PHI)
-		return false;
-	for (uint32_t i = 0; i < p->insts[maker].operand_count; i++)
-		if (address_reads_written(lint, program_operand(p, &p->insts[maker], i), inst, depth + 1))
-			return true;
-	return false;
-}
-
-/* An element whose index moves on in the same region, or a place that is emptied: it is taken out, and who
- * has it owns it. */
-static bool is_taken(const struct lint *lint, uint32_t access)
-{
-	const struct access *a = &lint->accesses.at.at[access];
-	const struct program_inst *inst = &lint->program.insts[a->inst];
-	uint32_t pointer = inst->op == PROGRAM_LOAD   ? program_operand(&lint->program, inst, 0)
-			   : inst->op == PROGRAM_MOVE ? program_operand(&lint->program, inst, 1)
-						      : 0;
-
-	return (pointer && address_reads_written(lint, pointer, a->inst, 0)) ||
-	       written_along(lint, access) == 2;
-}
 
 /* Is the address made of the variable that was read, by this read of it or another in the region? */
 static bool is_index(const struct lint *lint, uint32_t value, const struct access *read, int depth)
@@ -288,8 +215,10 @@ static double weigh(struct lint *lint, const struct flow_edge *e, const struct v
 	bool same_set = !y->vague && !strcmp(x->set, y->set);
 	double c;
 
-	v->checked_again = checked_again(lint, e, v);
-	v->taken = is_taken(lint, e->from.access);
+	/* What is looked at then is another thing, so that is no second look. */
+	v->searches = same_set && search_is(lint, e);
+	v->checked_again = !v->searches && checked_again(lint, e, v);
+	v->taken = taken_is(lint, e->from.access);
 	/* Looked at again, and then acted not on what belongs to it but on something else: somebody notes
 	 * that the old value was wrong. */
 	bool noted = v->checked_again && !e->data && !same && !together && b->write;
@@ -301,9 +230,11 @@ static double weigh(struct lint *lint, const struct flow_edge *e, const struct v
 		if (e->to.kind == USE_ADDRESSES)
 			c -= 0.05;
 		/* A ticket that something else is done with. */
-		v->taken |= !same && written_along(lint, e->from.access);
+		v->taken |= !same && taken_along(lint, e->from.access);
 		if (v->taken)
 			c *= 0.4;
+	} else if (v->searches) {
+		c = 0.65;
 	} else {
 		/* To read the same variable again is no use of the old value. */
 		c = noted ? 0.5 : same ? (b->write ? 0.7 : 0.3) : together ? 0.6 : same_set ? 0.3 : 0.15;

@@ -38,3 +38,16 @@ void verdict_add(struct verdicts *verdicts, const struct verdict *verdict, const
 		vec_push(&verdicts->at, v);
 	}
 }
+
+void verdict_all(struct lint *lint, struct verdicts *verdicts)
+{
+	lint_part(lint, EFFORT_STALE);
+	stale_judge(lint, verdicts);
+	lint_part(lint, EFFORT_RACE);
+	race_judge(lint, verdicts);
+	lint_part(lint, EFFORT_METHOD);
+	method_judge(lint, verdicts);
+	lint_part(lint, EFFORT_EXTRA);
+	extra_judge(lint, verdicts);
+	lint_part(lint, EFFORT_PARTS);
+}

@@ -15,6 +15,7 @@ enum verdict_rule {
 	VERDICT_WRITES,       /* the same for writes */
 	VERDICT_METHOD,       /* von Praun & Gross: lock views do not form a chain */
 	VERDICT_SPLIT,        /* one variable is written in two regions, an intermediate value shows */
+	VERDICT_WHOLE,        /* a lock around two regions of another does not make them one */
 	VERDICT_PRIVATE_LOCK, /* the lock excludes nobody */
 	VERDICT_RULES
 };
@@ -28,11 +29,13 @@ struct verdict {
 	uint32_t other;        /* the access in between */
 	uint32_t other_second; /* a second one in the same region, or 0 */
 	uint32_t thread, other_thread;
+	uint32_t outer; /* lock, of VERDICT_WHOLE */
 	double confidence;
 	bool data; /* a value flows from first to second; else it decides */
 	bool checked_again;
-	bool taken; /* what was read was taken away, so it is the reader's own */
-	bool again; /* second comes in a later iteration */
+	bool taken;    /* what was read was taken away, so it is the reader's own */
+	bool again;    /* second comes in a later iteration */
+	bool searches; /* second is about another thing, which a search came to because of first */
 };
 
 struct verdicts {
@@ -60,5 +63,7 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts);
 void race_judge(struct lint *lint, struct verdicts *verdicts);
 void method_judge(struct lint *lint, struct verdicts *verdicts);
 void extra_judge(struct lint *lint, struct verdicts *verdicts);
+/* All of these. */
+void verdict_all(struct lint *lint, struct verdicts *verdicts);
 
 #endif

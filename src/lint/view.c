@@ -1,193 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "lint/view.h"
 
-#include <string.h>
+#include "lint/viewpool.h"
 
-/* Ways kept apart; more of them become one, and so do ways that touch very much. */
-enum { MOST_VIEWS = 8, MOST_SCOPES = 128, MOST_ITEMS = 200 };
-
-static int compare(const struct view *a, const struct view *b)
-{
-	if (a->items.count != b->items.count)
-		return a->items.count < b->items.count ? -1 : 1;
-	return a->items.count ? memcmp(a->items.at, b->items.at, a->items.count * sizeof(*a->items.at)) : 0;
-}
-
-static void add_item(struct view *v, uint32_t item)
-{
-	uint32_t at = 0, high = v->items.count;
-
-	while (at < high) {
-		uint32_t middle = (at + high) / 2;
-
-		if (v->items.at[middle] < item)
-			at = middle + 1;
-		else
-			high = middle;
-	}
-	if (at < v->items.count && v->items.at[at] == item)
-		return;
-	vec_push(&v->items, 0);
-	memmove(&v->items.at[at + 1], &v->items.at[at], (v->items.count - 1 - at) * sizeof(*v->items.at));
-	v->items.at[at] = item;
-}
-
-static void add_items(struct view *v, const struct view *from)
-{
-	struct vec_u32 all = {0};
-	uint32_t i = 0, n = 0;
-
-	while (i < v->items.count || n < from->items.count) {
-		if (n == from->items.count || (i < v->items.count && v->items.at[i] <= from->items.at[n])) {
-			n += n < from->items.count && v->items.at[i] == from->items.at[n];
-			vec_push(&all, v->items.at[i++]);
-		} else {
-			vec_push(&all, from->items.at[n++]);
-		}
-	}
-	vec_free(&v->items);
-	v->items = all;
-}
-
-/* What a way has written it does not read from others; elements of an array are too many to say so. */
-static void access_item(const struct lint *lint, struct view *v, uint32_t item)
-{
-	const char *name = lint->accesses.variables.at[item / 2].name;
-
-	if (item & 1 || !view_has_item(v, item + 1) || strstr(name, "[]"))
-		add_item(v, item);
-}
-
-static struct view copy_of(const struct view *v)
-{
-	struct view copy = {0};
-
-	for (uint32_t i = 0; i < v->items.count; i++)
-		vec_push(&copy.items, v->items.at[i]);
-	return copy;
-}
-
-static void free_set(struct view_set *s)
-{
-	for (uint32_t i = 0; i < s->at.count; i++)
-		vec_free(&s->at.at[i].items);
-	vec_free(&s->at);
-	s->merged = false;
-}
-
-static void merge_all(struct view_set *s)
-{
-	while (s->at.count > 1) {
-		struct view *last = &s->at.at[--s->at.count];
-
-		add_items(&s->at.at[0], last);
-		vec_free(&last->items);
-	}
-	s->merged = true;
-}
-
-/* Takes the view over. True if it is news. */
-static bool add_view(struct view_set *s, struct view v)
-{
-	for (uint32_t i = 0; i < s->at.count; i++)
-		if (!compare(&s->at.at[i], &v)) {
-			vec_free(&v.items);
-			return false;
-		}
-	if (s->merged) {
-		uint32_t before = s->at.at[0].items.count;
-
-		add_items(&s->at.at[0], &v);
-		vec_free(&v.items);
-		return s->at.at[0].items.count != before;
-	}
-	vec_push(&s->at, v);
-	if (s->at.count > MOST_VIEWS || v.items.count > MOST_ITEMS)
-		merge_all(s);
-	return true;
-}
-
-static bool is_part(const struct view *a, const struct view *of)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < a->items.count; i++) {
-		while (n < of->items.count && of->items.at[n] < a->items.at[i])
-			n++;
-		if (n == of->items.count || of->items.at[n] != a->items.at[i])
-			return false;
-	}
-	return true;
-}
-
-/* Would it add nothing? */
-static bool is_known(const struct view_set *s, const struct view *v)
-{
-	for (uint32_t i = 0; i < s->at.count; i++)
-		if (!compare(&s->at.at[i], v) || (s->merged && is_part(v, &s->at.at[i])))
-			return true;
-	return false;
-}
-
-static bool add_set(struct view_set *into, const struct view_set *from)
-{
-	bool news = false;
-
-	for (uint32_t i = 0; i < from->at.count; i++)
-		if (!is_known(into, &from->at.at[i]))
-			news |= add_view(into, copy_of(&from->at.at[i]));
-	return news;
-}
-
-static void copy_set(struct view_set *into, const struct view_set *from)
-{
-	memset(into, 0, sizeof(*into));
-	add_set(into, from);
-	into->merged = from->merged;
-}
-
-/* One after the other: each way of the first with each way of the second. */
-static void then(const struct lint *lint, struct view_set *s, const struct view_set *next)
-{
-	struct view_set all = {0};
-
-	if (!next->at.count || (next->at.count == 1 && !next->at.at[0].items.count))
-		return;
-	all.merged = s->merged && s->at.count == 1;
-	for (uint32_t i = 0; i < s->at.count; i++)
-		for (uint32_t n = 0; n < next->at.count; n++) {
-			struct view v = copy_of(&s->at.at[i]);
-
-			struct view more = {0};
-
-			/* What the first wrote the second does not read from others. */
-			for (uint32_t k = 0; k < next->at.at[n].items.count; k++) {
-				uint32_t item = next->at.at[n].items.at[k];
-
-				if (item & 1 || !view_has_item(&v, item + 1) ||
-				    strstr(lint->accesses.variables.at[item / 2].name, "[]"))
-					vec_push(&more.items, item);
-			}
-			add_items(&v, &more);
-			vec_free(&more.items);
-			if (all.merged && !all.at.count)
-				vec_push(&all.at, v);
-			else
-				add_view(&all, v);
-		}
-	free_set(s);
-	*s = all;
-}
+enum { MOST_SCOPES = 128 };
 
 /* ---- walking ---- */
 
+struct making {
+	struct viewpool pool;
+	struct ways *summaries; /* by function */
+	struct map several;     /* by call with several targets: number of their ways together + 1 */
+	VEC(struct ways) together;
+};
+
 struct walk {
 	struct lint *lint;
-	const struct view_set *summaries; /* by function */
-	uint32_t function, region;        /* region 0: the whole function */
-	struct view_set *in;              /* by block */
+	struct making *making;
+	struct viewpool *pool;
+	uint32_t function, region; /* region 0: the whole function */
+	struct ways *in;           /* by block */
 	bool *met;
-	struct view_set result;
+	struct ways result;
 };
 
 static bool inside(const struct walk *w, uint32_t inst)
@@ -203,7 +37,33 @@ static bool inside(const struct walk *w, uint32_t inst)
 	return false;
 }
 
-static void step(struct walk *w, struct view_set *s, uint32_t inst)
+/* Whoever of several is called: worked out once, for it does not change while a function is walked. */
+static const struct ways *any_of(struct walk *w, uint32_t inst, const struct call_edge *edges, uint32_t count)
+{
+	struct making *m = w->making;
+	uint32_t known = map_get(&m->several, inst);
+	struct ways any = {.count = 0};
+
+	if (!known) {
+		for (uint32_t e = 0; e < count; e++)
+			ways_join(w->pool, &any, &m->summaries[edges[e].callee]);
+		vec_push(&m->together, any);
+		known = m->together.count;
+		map_set(&m->several, inst, known);
+	}
+	return &m->together.at[known - 1];
+}
+
+/* What was accessed since the last call. */
+static void settle(struct walk *w, struct ways *s)
+{
+	uint32_t run = viewpool_accessed(w->pool);
+
+	for (uint32_t i = 0; run && i < s->count; i++)
+		s->at[i] = viewpool_then(w->pool, s->at[i], run);
+}
+
+static void step(struct walk *w, struct ways *s, uint32_t inst)
 {
 	uint32_t count;
 	const struct access *a = access_at(w->lint, inst, &count);
@@ -211,23 +71,17 @@ static void step(struct walk *w, struct view_set *s, uint32_t inst)
 
 	for (uint32_t n = 0; n < count; n++)
 		if (w->lint->accesses.variables.at[a[n].variable].shared && !a[n].fresh && !a[n].quiet)
-			for (uint32_t i = 0; i < s->at.count; i++)
-				access_item(w->lint, &s->at.at[i], a[n].variable * 2 + a[n].write);
+			viewpool_access(w->pool, a[n].variable, a[n].write);
 	edges = callgraph_at(&w->lint->calls, inst, &count);
-	if (count == 1) {
-		then(w->lint, s, &w->summaries[edges[0].callee]);
-	} else if (count) {
-		struct view_set any = {0};
-
-		for (uint32_t e = 0; e < count; e++)
-			add_set(&any, &w->summaries[edges[e].callee]);
-		then(w->lint, s, &any);
-		free_set(&any);
-	}
+	if (!count)
+		return;
+	settle(w, s);
+	ways_then(w->pool, s,
+		  count == 1 ? &w->making->summaries[edges[0].callee] : any_of(w, inst, edges, count));
 }
 
 /* From an instruction to the end of its block; what goes on is added to the successors. */
-static bool walk_block(struct walk *w, uint32_t block, uint32_t from, struct view_set *s)
+static bool walk_block(struct walk *w, uint32_t block, uint32_t from, struct ways *s)
 {
 	const struct program *p = &w->lint->program;
 	const struct cfg *c = &w->lint->cfgs[w->function];
@@ -237,17 +91,19 @@ static bool walk_block(struct walk *w, uint32_t block, uint32_t from, struct vie
 
 	for (uint32_t i = from; i < end; i++) {
 		if (w->region && !inside(w, i)) {
-			add_set(&w->result, s);
+			settle(w, s);
+			ways_join(w->pool, &w->result, s);
 			return false;
 		}
 		step(w, s, i);
 	}
+	settle(w, s);
 	if (c->edge_first[block] == c->edge_first[block + 1])
-		add_set(&w->result, s);
+		ways_join(w->pool, &w->result, s);
 	for (uint32_t e = c->edge_first[block]; e < c->edge_first[block + 1]; e++) {
 		uint32_t to = c->edges[e];
 
-		changed |= add_set(&w->in[to], s) || !w->met[to];
+		changed |= ways_join(w->pool, &w->in[to], s) || !w->met[to];
 		w->met[to] = true;
 	}
 	return changed;
@@ -257,14 +113,12 @@ static void walk(struct walk *w, uint32_t block, uint32_t inst)
 {
 	const struct program *p = &w->lint->program;
 	const struct cfg *c = &w->lint->cfgs[w->function];
-	struct view_set s = {0};
+	struct ways s = {.count = 1}; /* one, and it is empty */
 	bool changed;
 
 	w->in = mem_zalloc(c->count, sizeof(*w->in));
 	w->met = mem_zalloc(c->count, 1);
-	add_view(&s, (struct view){0});
 	changed = walk_block(w, block, inst, &s);
-	free_set(&s);
 	for (int round = 0; changed && round < 20; round++) {
 		changed = false;
 		for (uint32_t n = 0; n < c->order_count; n++) {
@@ -272,22 +126,48 @@ static void walk(struct walk *w, uint32_t block, uint32_t inst)
 
 			if (!w->met[b])
 				continue;
-			copy_set(&s, &w->in[b]);
+			s = w->in[b];
 			changed |= walk_block(w, b, p->blocks[p->functions[w->function].block + b].inst, &s);
-			free_set(&s);
 		}
 	}
-	for (uint32_t b = 0; b < c->count; b++)
-		free_set(&w->in[b]);
 	free(w->in);
 	free(w->met);
 }
 
 /* ---- all ---- */
 
-static void summarise(struct lint *lint, struct view_set *summaries, uint32_t f, bool *touches)
+/* Functions that are called in a region, directly or not: views of others are not asked for. */
+static bool *find_needed(const struct lint *lint)
 {
-	struct walk w = {.lint = lint, .summaries = summaries, .function = f};
+	const struct callgraph *c = &lint->calls;
+	bool *needed = mem_zalloc(lint->program.functions_count, sizeof(*needed));
+	struct vec_u32 waiting = {0};
+
+	for (uint32_t e = 0; e < c->edge_count; e++) {
+		const struct call_edge *edge = &c->edges[e];
+
+		if (!needed[edge->callee] && lint->threads.reach[edge->caller] &&
+		    (region_state(lint, edge->inst)->held_count || lint->regions.by_inst[edge->inst])) {
+			needed[edge->callee] = true;
+			vec_push(&waiting, edge->callee);
+		}
+	}
+	while (waiting.count) {
+		uint32_t f = waiting.at[--waiting.count];
+
+		for (uint32_t e = c->first[f]; e < c->first[f + 1]; e++)
+			if (!needed[c->edges[e].callee]) {
+				needed[c->edges[e].callee] = true;
+				vec_push(&waiting, c->edges[e].callee);
+			}
+	}
+	vec_free(&waiting);
+	return needed;
+}
+
+static void summarise(struct lint *lint, struct making *m, uint32_t f, bool *touches)
+{
+	struct walk w = {.lint = lint, .making = m, .pool = &m->pool, .function = f};
 	bool any = false;
 
 	/* Most functions touch nothing that is shared. */
@@ -308,26 +188,37 @@ static void summarise(struct lint *lint, struct view_set *summaries, uint32_t f,
 	if (!any)
 		return;
 	walk(&w, 0, lint->program.blocks[lint->program.functions[f].block].inst);
-	free_set(&summaries[f]);
-	summaries[f] = w.result;
+	m->summaries[f] = w.result;
 }
 
 static void find_scopes(struct lint *lint)
 {
 	struct views *v = lint->views;
+	uint32_t *seen = mem_zalloc(lint->regions.regions.count, sizeof(*seen)); /* by region: whose scope */
 
 	for (uint32_t r = 1; r < lint->regions.regions.count; r++)
 		vec_push(&v->scopes[lint->regions.regions.at[r].function], r);
 	for (uint32_t i = 0; i < lint->calls.order_count; i++) {
 		uint32_t f = lint->calls.order[i];
+		struct vec_u32 *scope = &v->scopes[f];
 
+		for (uint32_t n = 0; n < scope->count; n++)
+			seen[scope->at[n]] = f;
 		for (uint32_t e = lint->calls.first[f]; e < lint->calls.first[f + 1]; e++) {
 			const struct vec_u32 *below = &v->scopes[lint->calls.edges[e].callee];
 
-			for (uint32_t n = 0; n < below->count && v->scopes[f].count < MOST_SCOPES; n++)
-				vec_add(&v->scopes[f], below->at[n]);
+			lint->effort->steps[EFFORT_VIEWS] += below->count;
+			for (uint32_t n = 0; n < below->count && scope->count < MOST_SCOPES; n++) {
+				uint32_t r = below->at[n];
+
+				if (seen[r] == f)
+					continue;
+				seen[r] = f;
+				vec_push(scope, r);
+			}
 		}
 	}
+	free(seen);
 }
 
 static void index_views(struct lint *lint)
@@ -352,72 +243,105 @@ static void index_views(struct lint *lint)
 	}
 }
 
+/* The views of a region, from where it begins to where it ends. */
+static void walk_region(struct walk *w)
+{
+	struct lint *lint = w->lint;
+	const struct program *p = &lint->program;
+	const struct region *region = &lint->regions.regions.at[w->region];
+	const struct program_block *pb = &p->blocks[p->insts[region->inst].block];
+	const struct cfg *c = &lint->cfgs[region->function];
+	uint32_t next = region->inst + 1, first_block = p->functions[region->function].block;
+
+	if (!region->lock) {
+		w->result.count = 1;
+		step(w, &w->result, region->inst);
+		settle(w, &w->result);
+		return;
+	}
+	while (next < pb->inst + pb->inst_count && !inside(w, next))
+		next++;
+	if (next < pb->inst + pb->inst_count) {
+		walk(w, lint_block(lint, region->inst), next);
+		return;
+	}
+	/* A lock that was tried is held along one of the ways from here. */
+	for (uint32_t b = 0; b < c->count; b++) {
+		uint32_t first = p->blocks[first_block + b].inst;
+		bool entry = c->number[b] != CFG_NONE && inside(w, first);
+
+		for (uint32_t e = c->pred_first[b]; entry && e < c->pred_first[b + 1]; e++) {
+			const struct program_block *before = &p->blocks[first_block + c->preds[e]];
+
+			if (inside(w, before->inst + before->inst_count - 1))
+				entry = false;
+		}
+		if (entry)
+			walk(w, b, first);
+	}
+}
+
+/* For good. */
+static void keep(const struct viewpool *pool, struct view_set *into, const struct ways *ways)
+{
+	into->merged = ways->merged;
+	for (uint32_t i = 0; i < ways->count; i++) {
+		struct view view = {0};
+
+		viewpool_items(pool, ways->at[i], &view.items);
+		vec_push(&into->at, view);
+	}
+}
+
 void view_build(struct lint *lint)
 {
 	const struct program *p = &lint->program;
-	struct view_set *summaries = mem_zalloc(p->functions_count, sizeof(*summaries));
-	bool *touches = mem_zalloc(p->functions_count, 1);
+	struct making m = {.summaries = mem_zalloc(p->functions_count, sizeof(*m.summaries))};
+	bool *touches = mem_zalloc(p->functions_count, 1), *needed = find_needed(lint);
 	struct views *v = lint->views = mem_zalloc(1, sizeof(*v));
 	uint32_t variables = lint->accesses.variables.count;
 
-	for (uint32_t i = 0; i < lint->calls.order_count; i++)
-		if (lint->threads.reach[lint->calls.order[i]])
-			summarise(lint, summaries, lint->calls.order[i], touches);
+	viewpool_begin(&m.pool, lint);
+	for (uint32_t i = 0; i < lint->calls.order_count; i++) {
+		uint32_t f = lint->calls.order[i];
+
+		if (needed[f] && lint->threads.reach[f])
+			summarise(lint, &m, f, touches);
+	}
+	/* Members of a recursion know more of each other now. */
+	map_clear(&m.several);
+	m.together.count = 0;
 	v->regions = mem_zalloc(lint->regions.regions.count, sizeof(*v->regions));
 	v->scopes = mem_zalloc(p->functions_count, sizeof(*v->scopes));
 	v->readers = mem_zalloc(variables, sizeof(*v->readers));
 	v->writers = mem_zalloc(variables, sizeof(*v->writers));
 	for (uint32_t r = 1; r < lint->regions.regions.count; r++) {
-		const struct region *region = &lint->regions.regions.at[r];
-		struct walk w = {
-			.lint = lint, .summaries = summaries, .function = region->function, .region = r};
+		struct walk w = {.lint = lint,
+				 .making = &m,
+				 .pool = &m.pool,
+				 .function = lint->regions.regions.at[r].function,
+				 .region = r};
 
-		if (!lint->threads.reach[region->function])
+		if (!lint->threads.reach[w.function])
 			continue;
-		if (!region->lock) {
-			add_view(&w.result, (struct view){0});
-			step(&w, &w.result, region->inst);
-		} else {
-			uint32_t next = region->inst + 1, block = lint_block(lint, region->inst);
-
-			/* A lock that was tried is held along one of the ways from here. */
-			while (next < p->blocks[p->insts[region->inst].block].inst +
-					       p->blocks[p->insts[region->inst].block].inst_count &&
-			       !inside(&w, next))
-				next++;
-			if (next < p->blocks[p->insts[region->inst].block].inst +
-					   p->blocks[p->insts[region->inst].block].inst_count) {
-				walk(&w, block, next);
-			} else {
-				const struct cfg *c = &lint->cfgs[region->function];
-
-				for (uint32_t b = 0; b < c->count; b++) {
-					uint32_t first =
-						p->blocks[p->functions[region->function].block + b].inst;
-					bool entry = c->number[b] != CFG_NONE && inside(&w, first);
-
-					for (uint32_t e = c->pred_first[b]; entry && e < c->pred_first[b + 1];
-					     e++) {
-						const struct program_block *before =
-							&p->blocks[p->functions[region->function].block +
-								   c->preds[e]];
-
-						if (inside(&w, before->inst + before->inst_count - 1))
-							entry = false;
-					}
-					if (entry)
-						walk(&w, b, first);
-				}
-			}
-		}
-		v->regions[r] = w.result;
+		walk_region(&w);
+		keep(&m.pool, &v->regions[r], &w.result);
 	}
 	find_scopes(lint);
 	index_views(lint);
-	for (uint32_t f = 0; f < p->functions_count; f++)
-		free_set(&summaries[f]);
-	free(summaries);
+	viewpool_end(&m.pool);
+	map_release(&m.several);
+	vec_free(&m.together);
+	free(m.summaries);
 	free(touches);
+	free(needed);
+}
+
+static void free_set(struct view_set *s)
+{
+	for (uint32_t i = 0; i < s->at.count; i++)
+		vec_free(&s->at.at[i].items);
+	vec_free(&s->at);
 }
 
 void view_release(struct lint *lint)
@@ -500,14 +424,12 @@ static uint32_t find_access(const struct lint *lint, uint32_t region, uint32_t v
 	const struct variable *v = &lint->accesses.variables.at[variable];
 	const struct vec_u32 *all = write ? &v->writes : &v->reads;
 	const struct program *p = &lint->program;
-	uint32_t function = lint->regions.regions.at[region].function;
+	uint32_t function = lint->regions.regions.at[region].function, count;
+	const uint32_t *own = access_within(lint, all, function, &count);
 
-	for (uint32_t i = 0; i < all->count; i++) {
-		uint32_t inst = lint->accesses.at.at[all->at[i]].inst;
-
-		if (program_function_of(p, inst) == function && region_holds(lint, inst, region))
-			return all->at[i];
-	}
+	for (uint32_t i = 0; i < count; i++)
+		if (region_holds(lint, lint->accesses.at.at[own[i]].inst, region))
+			return own[i];
 	/* Further down: below a call that the region spans. */
 	for (uint32_t i = 0; i < all->count; i++) {
 		uint32_t to = program_function_of(p, lint->accesses.at.at[all->at[i]].inst);

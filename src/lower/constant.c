@@ -18,11 +18,11 @@ static bool is_byte(LLVMTypeRef type)
 	return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 8;
 }
 
-int64_t constant_offset(LLVMValueRef gep, bool real, bool *variable)
+int64_t constant_offset(LLVMValueRef gep, bool real, uint32_t *element)
 {
 	LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
 	unsigned count = (unsigned)LLVMGetNumOperands(gep);
-	int64_t offset = 0;
+	int64_t offset = 0, end = 0;
 
 	for (unsigned i = 1; i < count; i++) {
 		LLVMValueRef index = LLVMGetOperand(gep, i);
@@ -45,11 +45,13 @@ int64_t constant_offset(LLVMValueRef gep, bool real, bool *variable)
 		} else {
 			break;
 		}
-		if (!known || (n && fold))
-			*variable = true;
+		if (!end && (!known || (n && fold)))
+			end = offset + (int64_t)LLVMABISizeOfType(layout, type);
 		if (!fold)
 			offset += n * (int64_t)LLVMABISizeOfType(layout, type);
 	}
+	/* At least one byte, to say that it is an element. */
+	*element = !end ? 0 : end - offset > 0 && end - offset < UINT32_MAX ? (uint32_t)(end - offset) : 1;
 	return offset;
 }
 
@@ -70,7 +72,7 @@ static uint32_t place(uint32_t base, int64_t offset)
 static uint32_t make(LLVMValueRef c)
 {
 	struct program_value other = {.kind = VALUE_OTHER};
-	bool variable = false;
+	uint32_t element;
 
 	if (LLVMIsAFunction(c))
 		return table_function_at(flatten_function(c))->value;
@@ -87,7 +89,7 @@ static uint32_t make(LLVMValueRef c)
 		switch (LLVMGetConstOpcode(c)) {
 		case LLVMGetElementPtr:
 			return place(constant_value(base),
-				     constant_offset(c, is_virtual_table(base), &variable));
+				     constant_offset(c, is_virtual_table(base), &element));
 		case LLVMBitCast:
 		case LLVMIntToPtr:
 		case LLVMPtrToInt:

@@ -135,6 +135,31 @@ static uint32_t inner_of(LLVMValueRef i, bool write)
 	return text ? table_text(text) : 0;
 }
 
+/* Of the C++ library's own. */
+static bool is_librarys(const char *type)
+{
+	return !strncmp(type, "std::", 5) || !strncmp(type, "__gnu_cxx::", 11);
+}
+
+/*
+ * What a container of the C++ library accesses in itself is of the object that it
+ * is a member of, and by way of an iterator it has no name at all. Its functions
+ * are inlined here, so the way from the object to the place can be seen.
+ */
+static void name_by_owner(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, struct note *note)
+{
+	struct note owner;
+
+	if (!type || (*note->type && !is_librarys(note->type)))
+		return;
+	describe_outermost(i, pointer, type, &owner);
+	if (!*owner.type || !*owner.member || is_librarys(owner.type))
+		return;
+	note->type = owner.type;
+	note->member = owner.member;
+	note->flags |= owner.flags;
+}
+
 static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
 	struct note note;
@@ -145,6 +170,7 @@ static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, 
 	/* Of a variable that another unit defines, a unit knows no members; here it is known. */
 	if (!note_find(i, write, &note) || (note.base_kind == ATOMSAN_BASE_GLOBAL && !*note.member))
 		describe_again(i, pointer, type, 0, &note);
+	name_by_owner(i, pointer, type, &note);
 	entry = (struct program_note){table_text(note.type),
 				      table_text(note.member),
 				      table_text(note.base),
@@ -295,7 +321,6 @@ static bool flatten_inst(LLVMValueRef i, struct program_inst *inst)
 	LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
 	unsigned count = (unsigned)LLVMGetNumOperands(i);
 	LLVMTypeRef type = LLVMTypeOf(i);
-	bool variable = false;
 
 	if (LLVMGetTypeKind(type) == LLVMPointerTypeKind || opcode == LLVMPtrToInt)
 		inst->flags |= PROGRAM_POINTER;
@@ -332,8 +357,8 @@ static bool flatten_inst(LLVMValueRef i, struct program_inst *inst)
 		return true;
 	case LLVMGetElementPtr:
 		inst->op = PROGRAM_OFFSET;
-		inst->offset = constant_offset(i, false, &variable);
-		if (variable)
+		inst->offset = constant_offset(i, false, &inst->size);
+		if (inst->size)
 			inst->flags |= PROGRAM_ARRAY;
 		for (unsigned n = 0; n < count; n++)
 			value_of(LLVMGetOperand(i, n));

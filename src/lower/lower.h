@@ -54,8 +54,9 @@ void flatten(LLVMModuleRef module);
 uint32_t flatten_function(LLVMValueRef function); /* its number */
 uint32_t constant_value(LLVMValueRef constant);
 void constant_globals(LLVMModuleRef module);
-/* Bytes from the base of a GEP; *folded with array indices 0; *variable if an index is not constant. */
-int64_t constant_offset(LLVMValueRef gep, bool real, bool *variable);
+/* Bytes from the base of a GEP, folded unless `real`. *element: from there to the end of the array's element,
+ * if an index is not constant; else 0. */
+int64_t constant_offset(LLVMValueRef gep, bool real, uint32_t *element);
 
 /* ---- tables.c: what is written out ---- */
 

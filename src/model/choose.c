@@ -142,8 +142,10 @@ uint32_t unit_choose(struct model *model, uint32_t thread_index, uint32_t root, 
 	for (uint32_t i = 0; i <= thread->depth; i++) {
 		/* A bracket stands between the frames that were open when it began and the later ones. */
 		for (; bracket < thread->bracket_count && thread->brackets[bracket].depth <= i; bracket++)
-			if ((*why = thread->brackets[bracket].rule))
+			if (bracket_on(model, thread, bracket, root)) {
+				*why = thread->brackets[bracket].rule;
 				return bracket | UNIT_BRACKET;
+			}
 		if (i == thread->depth)
 			break;
 		if (i < thread->floor && (thread->frames[i].role != FRAME_OTHER ||

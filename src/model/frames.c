@@ -73,10 +73,10 @@ uint32_t model_context_function(const struct model *model, uint32_t context)
 static void raise_floor(struct model *model, struct thread *thread, uint32_t floor)
 {
 	for (uint32_t i = thread->floor; i < floor; i++)
-		unit_close_list(model, &thread->frames[i].units, &thread->frames[i].serial);
+		unit_close_all(model, &thread->frames[i].units, &thread->frames[i].serial);
 	for (uint32_t i = 0; i < thread->bracket_count; i++)
 		if (thread->brackets[i].depth <= floor && thread->brackets[i].rule != MODEL_RULE_DECLARED)
-			unit_close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
+			unit_close_all(model, &thread->brackets[i].units, &thread->brackets[i].serial);
 	thread->floor = floor;
 }
 
@@ -90,8 +90,8 @@ static void no_unit_any_more(struct model *model, uint32_t function)
 				model->threads[t].frames[i].start = true;
 				if (model->threads[t].frames[i].role != FRAME_OTHER)
 					model->threads[t].frames[i].role = FRAME_INERT;
-				unit_close_list(model, &model->threads[t].frames[i].units,
-						&model->threads[t].frames[i].serial);
+				unit_close_all(model, &model->threads[t].frames[i].units,
+					       &model->threads[t].frames[i].serial);
 			}
 }
 
@@ -112,7 +112,8 @@ static void split_dispatcher(struct model *model, struct thread *thread, uint32_
 {
 	struct frame *iteration = &thread->frames[depth - 1];
 
-	unit_close_list(model, &iteration->units, &iteration->serial);
+	unit_close_all(model, &iteration->units, &iteration->serial);
+	bracket_close(model, thread, depth);
 }
 
 static enum frame_role role_of(const struct model *model, const struct routine *routine, bool start)
@@ -167,6 +168,8 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		thread->frames[depth].job = true;
 		split_dispatcher(model, thread, depth);
 	}
+	if (routine->receiver_type && receiver && thread->held_count)
+		bracket_called(model, thread, depth);
 	if (routine->loop && routine->synchronises && !routine->walk && !model->options.keep_loop_units)
 		raise_floor(model, thread, depth);
 	if (routine->waits)
@@ -181,7 +184,9 @@ void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)
 		struct frame *frame = &thread->frames[--thread->depth];
 
 		if (frame->units)
-			unit_close_list(model, &frame->units, &frame->serial);
+			unit_close_all(model, &frame->units, &frame->serial);
+		if (thread->bracket_count)
+			bracket_left(model, thread);
 		notes_left(thread, thread->depth);
 		while (thread->object_count > frame->objects) {
 			uint64_t address = thread->objects[--thread->object_count];
@@ -203,9 +208,9 @@ void unit_split(struct model *model, uint32_t thread_index)
 	struct thread *thread = unit_thread(model, thread_index);
 
 	for (uint32_t i = 0; i < thread->depth; i++)
-		unit_close_list(model, &thread->frames[i].units, &thread->frames[i].serial);
+		unit_close_all(model, &thread->frames[i].units, &thread->frames[i].serial);
 	for (uint32_t i = 0; i < thread->bracket_count; i++)
-		unit_close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
+		unit_close_all(model, &thread->brackets[i].units, &thread->brackets[i].serial);
 }
 
 uint32_t unit_gave_back(struct model *model, struct thread *thread, uint64_t since)
@@ -217,9 +222,11 @@ uint32_t unit_gave_back(struct model *model, struct thread *thread, uint64_t sin
 
 		if (routine_of(model, frame->function)->declared)
 			continue;
-		unit_close_list(model, &frame->units, &frame->serial);
+		unit_close_all(model, &frame->units, &frame->serial);
 		outermost = i;
 	}
+	if (outermost != UINT32_MAX)
+		bracket_close(model, thread, outermost + 1);
 	return outermost;
 }
 

@@ -62,6 +62,8 @@ void held_unlock(struct model *model, struct thread *thread, uint64_t address)
 				return;
 			thread->waiting_since = thread->held[i].since;
 			gave_back(model, thread, &thread->held[i]);
+			if (thread->bracket_count)
+				bracket_unlocked(model, thread, address);
 			memmove(&thread->held[i], &thread->held[i + 1],
 				(thread->held_count - i - 1) * sizeof(*thread->held));
 			thread->held_count--;

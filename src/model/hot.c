@@ -181,10 +181,9 @@ static inline struct granule *granule_soon(const struct model *model, const stru
 {
 	uint64_t word = word_load(run->at + words * 8),
 		 address = word_expand(run->regions, word_address(word));
-	uint64_t number = address >> MEMORY_CHUNK_SHIFT;
-	struct memory_chunk *chunk = model->memory.cache[number % MEMORY_CACHE];
+	struct memory_chunk *chunk = memory_cached(&model->memory, address >> MEMORY_CHUNK_SHIFT);
 
-	return chunk && chunk->number == number ? &chunk->granules[memory_index(address)] : NULL;
+	return chunk ? &chunk->granules[memory_index(address)] : NULL;
 }
 
 /*

@@ -8,6 +8,7 @@
  *   frames.c   open functions and loop iterations of the threads
  *   choose.c   which of them is the unit of an access
  *   units.c    units that are open
+ *   brackets.c units that are no calls: declared ones, and critical sections
  *   tidy.c     keeps notes few
  *   notes.c    what units did that the sink has not been told of
  *   quiet.c    units that are alone on their set: noted down, and mostly forgotten
@@ -25,6 +26,7 @@
 #define ATOMSAN_MODEL_INSIDE_H
 
 #include "base/map.h"
+#include "base/table.h"
 #include "model/memory.h"
 #include "model/model.h"
 #include "model/notes.h"
@@ -66,6 +68,7 @@ struct routine {
 	bool passes_on;    /* so what it calls is what its thread begins with */
 	bool dispatches;   /* loop: calls jobs */
 	bool given;        /* may be a job */
+	bool calls_on;     /* calls functions several times on something: see model.calls_on */
 	uint16_t receiver_type;
 	uint16_t merged; /* group that the user put the receiver's type in */
 	uint32_t file;
@@ -83,7 +86,7 @@ struct set_face {
 };
 
 /* An atomic set. Merged sets are a tree of depth one: `root` stands for the whole. What most accesses look
- * at comes first. */
+ * at comes first, on a line of its own. */
 struct set {
 	uint32_t root;      /* itself, if it is one */
 	uint8_t kind;       /* enum set_kind: what it is by itself */
@@ -101,7 +104,8 @@ struct set {
 	uint32_t guarded;        /* variable: the lock set under which it was last found guarded, plus one */
 	uint64_t key;            /* by which it is found */
 	struct set_face face;    /* root: of the whole */
-};
+} __attribute__((aligned(TABLE_LINE)));
+_Static_assert(offsetof(struct set, reading) == TABLE_LINE, "most accesses look at one line of a set");
 
 /* How far back an iteration remembers what it read. */
 #define UNIT_REMEMBERED 8
@@ -155,11 +159,13 @@ struct frame {
 
 /* Something that is a unit by itself, opened and closed by operations, not calls. */
 struct bracket {
-	uint32_t depth; /* frames open when it began */
+	uint32_t depth; /* frames that it goes over: those below are around it */
 	uint32_t context;
 	uint32_t units;
 	uint32_t rule;
-	uint64_t name;
+	uint16_t type;   /* of the receiver */
+	uint64_t name;   /* the lock, of a critical section */
+	uint64_t object; /* MODEL_RULE_CALLS: what the functions that are called have as their receiver */
 	uint64_t serial;
 };
 
@@ -255,6 +261,7 @@ struct model {
 	struct map reach;           /* memory of set_reaches */
 	struct map shared_pointers; /* pointer members that lead from several owners to one object */
 	struct map variables;       /* hash of a name to a variable of this name, plus one */
+	struct map calls_on;        /* function, type that it calls functions on several times */
 	uint32_t modules_seen;
 
 	struct memory memory;
@@ -484,9 +491,6 @@ static inline uint32_t unit_of_access(struct model *model, uint32_t thread, uint
 		return model->units[set->cached_unit].handle;
 	return unit_look_up(model, thread, root);
 }
-/* What a bracket is: one that the program declares, or a critical section. */
-void unit_bracket_begin(struct model *model, uint32_t thread, uint64_t name, uint32_t rule);
-void unit_bracket_end(struct model *model, uint32_t thread, uint64_t name);
 /* The thread waited for others: whatever is open is closed, and opened anew by the next access. */
 void unit_split(struct model *model, uint32_t thread);
 /* The thread gave back a lock that it had since then: calls that began later, without having taken it, are
@@ -495,8 +499,8 @@ uint32_t unit_gave_back(struct model *model, struct thread *thread, uint64_t sin
 /* It takes a lock, which makes loops around it synchronising ones. */
 void unit_synchronises(struct model *model, uint32_t thread);
 void unit_end(struct model *model, uint32_t unit);
-/* Ends the units of a frame or a bracket, which has another serial from then on. */
-void unit_close_list(struct model *model, uint32_t *list, uint64_t *serial);
+/* Ends what is open of a frame or bracket, which goes on. */
+void unit_close_all(struct model *model, uint32_t *list, uint64_t *serial);
 /* Both sets are roots: what is open on `from` is from now on open on `to`. */
 void unit_merge(struct model *model, uint32_t from, uint32_t to);
 static inline uint32_t unit_context(const struct thread *thread)
@@ -507,6 +511,21 @@ void unit_object(struct model *model, uint32_t thread, uint64_t address, uint64_
 /* If the object is on the stack of one of the thread's functions, that is a unit for the set: it works on a
  * container with a cursor of its own. */
 bool unit_cursor_user(struct model *model, struct thread *thread, uint64_t object, uint32_t set);
+
+/* brackets.c */
+void bracket_begin(struct model *model, uint32_t thread, uint64_t name, uint32_t rule);
+void bracket_end(struct model *model, uint32_t thread, uint64_t name);
+/* Is it a unit for the set (a root)? */
+bool bracket_on(struct model *model, const struct thread *thread, uint32_t bracket, uint32_t root);
+/* The function of this level was called with a receiver, under a lock: is that part of what its caller does
+ * to the receiver? */
+void bracket_called(struct model *model, struct thread *thread, uint32_t depth);
+/* A lock is given up. */
+void bracket_unlocked(struct model *model, struct thread *thread, uint64_t lock);
+/* The frames that are left are all that there are. */
+void bracket_left(struct model *model, struct thread *thread);
+/* Units of critical sections that go over this many frames or more end. */
+void bracket_close(struct model *model, struct thread *thread, uint32_t depth);
 
 /* held.c */
 void held_lock(struct model *model, struct thread *thread, const struct trace_event *event, uint64_t address);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "model/memory.h"
 
+#include "base/table.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +13,8 @@ void memory_init(struct memory *memory)
 	/* Number 0 stands for none. */
 	memory->cell_count = 2;
 	memory->cell_room = 128;
-	memory->cells = mem_zalloc(memory->cell_room, sizeof(*memory->cells));
+	memory->cells = table_resize(NULL, 0, memory->cell_room, sizeof(*memory->cells));
+	memset(memory->cells, 0, memory->cell_count * sizeof(*memory->cells));
 	memory->block_count = memory->block_room = 1;
 	memory->blocks = mem_zalloc(1, sizeof(*memory->blocks));
 }
@@ -21,7 +24,7 @@ void memory_release(struct memory *memory)
 	for (uint32_t i = 0; i < memory->chunk_count; i++)
 		munmap(memory->chunks[i], sizeof(**memory->chunks));
 	free(memory->chunks);
-	free(memory->cells);
+	table_free(memory->cells, memory->cell_room, sizeof(*memory->cells));
 	free(memory->blocks);
 	map_release(&memory->numbers);
 }
@@ -49,7 +52,8 @@ struct memory_chunk *memory_chunk_slow(struct memory *memory, uint64_t number, b
 		index = memory->chunk_count;
 		map_set(&memory->numbers, number, index);
 	}
-	return memory->cache[number % MEMORY_CACHE] = memory->chunks[index - 1];
+	memory->cache[memory_slot(number)].number = number;
+	return memory->cache[memory_slot(number)].chunk = memory->chunks[index - 1];
 }
 
 void memory_block_add(struct memory *memory, uint64_t start, uint64_t size, uint32_t site,
@@ -145,8 +149,9 @@ static uint32_t cells_new(struct memory *memory, uint32_t many)
 		memory->cells_free[many] = memory_cells(memory, parts)->set;
 	} else {
 		if (memory->cell_count + room > memory->cell_room) {
+			memory->cells = table_resize(memory->cells, memory->cell_room,
+						     memory->cell_room * 2ul, sizeof(*memory->cells));
 			memory->cell_room *= 2;
-			memory->cells = mem_resize(memory->cells, memory->cell_room, sizeof(*memory->cells));
 		}
 		parts = memory->cell_count | many;
 		memory->cell_count += room;

@@ -74,13 +74,17 @@ struct memory_chunk {
 
 _Static_assert(MEMORY_CHUNK_GRANULES / 64 == 64, "started has a bit for each word");
 
-#define MEMORY_CACHE 256
+#define MEMORY_CACHE_BITS 10
+#define MEMORY_CACHE (1u << MEMORY_CACHE_BITS)
 
 struct memory {
 	struct map numbers; /* chunk number to index in chunks */
 	struct memory_chunk **chunks;
 	uint32_t chunk_count, chunk_room;
-	struct memory_chunk *cache[MEMORY_CACHE];
+	struct {
+		uint64_t number; /* of the chunk, which lies far from what is asked of it */
+		struct memory_chunk *chunk;
+	} cache[MEMORY_CACHE];
 	struct cell *cells;
 	uint32_t cell_count, cell_room;
 	uint32_t cells_free[2]; /* numbers with and without MEMORY_MANY; a free one's first cell has the next
@@ -95,14 +99,26 @@ void memory_release(struct memory *memory);
 
 struct memory_chunk *memory_chunk_slow(struct memory *memory, uint64_t number, bool make);
 
+/* Each thread's malloc begins at a multiple of 64 MB: the lower bits say little. */
+static inline uint32_t memory_slot(uint64_t number)
+{
+	return (uint32_t)(number * 0x9e3779b97f4a7c15ull >> (64 - MEMORY_CACHE_BITS));
+}
+
+/* The chunk, if it was among the latest ones; NULL otherwise. */
+static inline struct memory_chunk *memory_cached(const struct memory *memory, uint64_t number)
+{
+	uint32_t slot = memory_slot(number);
+
+	return __builtin_expect(memory->cache[slot].number == number, 1) ? memory->cache[slot].chunk : NULL;
+}
+
 static inline struct memory_chunk *memory_chunk(struct memory *memory, uint64_t address)
 {
 	uint64_t number = address >> MEMORY_CHUNK_SHIFT;
-	struct memory_chunk *chunk = memory->cache[number % MEMORY_CACHE];
+	struct memory_chunk *chunk = memory_cached(memory, number);
 
-	if (__builtin_expect(chunk && chunk->number == number, 1))
-		return chunk;
-	return memory_chunk_slow(memory, number, true);
+	return chunk ? chunk : memory_chunk_slow(memory, number, true);
 }
 
 static inline uint32_t memory_index(uint64_t address)

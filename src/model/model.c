@@ -68,13 +68,13 @@ static void section_begin(struct model *model, const struct trace_event *event, 
 {
 	if (model->options.units == MODEL_UNITS_SECTIONS && thread->held_count == 1 &&
 	    thread->held[0].count == 1)
-		unit_bracket_begin(model, event->thread, UINT64_MAX, MODEL_RULE_SECTION);
+		bracket_begin(model, event->thread, UINT64_MAX, MODEL_RULE_SECTION);
 }
 
 static void section_end(struct model *model, const struct trace_event *event, struct thread *thread)
 {
 	if (model->options.units == MODEL_UNITS_SECTIONS && !thread->held_count)
-		unit_bracket_end(model, event->thread, UINT64_MAX);
+		bracket_end(model, event->thread, UINT64_MAX);
 }
 
 static void waited(struct model *model, const struct trace_event *event)
@@ -185,10 +185,10 @@ static void op_event(struct model *model, const struct trace_event *event)
 		set_forget(model, event->address, event->value);
 		break;
 	case TRACE_OP_UNIT_BEGIN:
-		unit_bracket_begin(model, event->thread, event->address, MODEL_RULE_DECLARED);
+		bracket_begin(model, event->thread, event->address, MODEL_RULE_DECLARED);
 		break;
 	case TRACE_OP_UNIT_END:
-		unit_bracket_end(model, event->thread, event->address);
+		bracket_end(model, event->thread, event->address);
 		break;
 	}
 	if (model->sink.op)

@@ -46,6 +46,7 @@ struct model_options {
 	X(ARGUMENT, "it works on two objects of this type, of which the accessed one is the second") \
 	X(FILE, "it belongs to the file whose variables are accessed")                               \
 	X(DIRECT, "it accesses the object itself")                                                   \
+	X(CALLS, "it holds a lock over several calls of functions on the object")                    \
 	X(LOOP, "it is one iteration of a loop that synchronises")                                   \
 	X(SECTION, "it is a critical section")                                                       \
 	X(DECLARED, "it is declared as a unit")                                                      \
@@ -160,7 +161,8 @@ uint32_t model_locks(const struct model *model, uint32_t locks, const uint64_t *
 /* Text that the caller frees; never NULL. What is asked for must not have been freed
  * by the program since: ask from within a callback. */
 char *model_lock_name(const struct model *model, uint64_t address);
-char *model_set_name(const struct model *model, uint64_t address); /* that the bytes there belong to */
+/* Of the set that the bytes belong to which the site accessed there; they may have been freed since. */
+char *model_set_name(const struct model *model, uint64_t address, uint32_t site);
 char *model_variable_name(const struct model *model, const struct model_access *access);
 const char *model_rule_text(uint32_t rule);
 

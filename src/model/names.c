@@ -60,12 +60,24 @@ static uint32_t set_at(const struct model *model, uint64_t address)
 	return 0;
 }
 
-char *model_set_name(const struct model *model, uint64_t address)
+/* Of bytes that were freed since, what the access took them for. */
+static char *gone_name(const struct model *model, uint32_t site)
+{
+	struct trace_site s;
+
+	if (site == TRACE_NO_SITE || trace_site(model->trace, site, &s, NULL) < 0)
+		return mem_text("freed memory");
+	if (s.type && *s.type)
+		return mem_text(s.type);
+	return s.function ? mem_textf("freed memory of %s", s.function) : mem_text("freed memory");
+}
+
+char *model_set_name(const struct model *model, uint64_t address, uint32_t site)
 {
 	uint32_t index = model->everything ? model->everything : set_at(model, address);
 
 	if (!index)
-		return mem_text("?");
+		return gone_name(model, site);
 	const struct set_face *face = &model->sets[model->sets[index].root].face;
 
 	switch (face->kind) {

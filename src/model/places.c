@@ -232,6 +232,21 @@ struct place *place_look_up(struct model *model, uint32_t site)
 	return place;
 }
 
+/* One tag on each line. */
+static void learn_calls(struct model *model, uint32_t function, struct routine *routine, const char *types)
+{
+	while (types && *types) {
+		size_t length = strcspn(types, "\n");
+		uint32_t type = nametable_number(&model->types, types, length) + 1;
+
+		if (length && type <= UINT16_MAX) {
+			map_set(&model->calls_on, (uint64_t)function << 16 | type, 1);
+			routine->calls_on = true;
+		}
+		types += length + (types[length] != 0);
+	}
+}
+
 static void look_up_routine(struct model *model, uint32_t number_of_function, struct routine *routine)
 {
 	const struct spec *spec = model->options.spec;
@@ -251,6 +266,7 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	routine->dispatches = function.flags & ATOMSAN_FN_DISPATCHES;
 	routine->given = function.flags & ATOMSAN_FN_GIVEN;
 	routine->receiver_type = type_number(model, function.receiver_type);
+	learn_calls(model, number_of_function, routine, function.calls_on);
 	routine->file = number(&model->files, function.file);
 	if (spec && routine->receiver_type)
 		routine->merged =
@@ -295,6 +311,7 @@ void places_release(struct model *model)
 	nametable_release(&model->names);
 	map_release(&model->variables);
 	map_release(&model->owners);
+	map_release(&model->calls_on);
 	map_release(&model->reach);
 	map_release(&model->shared_pointers);
 }

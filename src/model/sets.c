@@ -32,8 +32,9 @@ static uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, u
 		model->set_free = model->sets[index].next;
 	} else {
 		if (model->set_count == model->set_room) {
-			model->set_room = model->set_room ? model->set_room * 2 : 256;
-			model->sets = mem_resize(model->sets, model->set_room, sizeof(*model->sets));
+			model->sets = table_resize(model->sets, model->set_room, model->set_room * 2ul,
+						   sizeof(*model->sets));
+			model->set_room *= 2;
 		}
 		index = model->set_count++;
 	}
@@ -56,7 +57,8 @@ static uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, u
 void sets_init(struct model *model)
 {
 	model->set_room = 256;
-	model->sets = mem_zalloc(model->set_room, sizeof(*model->sets));
+	model->sets = table_resize(NULL, 0, model->set_room, sizeof(*model->sets));
+	model->sets[0] = (struct set){0};
 	model->set_count = 1;
 	if (model->options.sets == MODEL_SETS_ONE)
 		model->everything = set_new(model, SET_ONE, 0, 0, 0);
@@ -64,7 +66,7 @@ void sets_init(struct model *model)
 
 void sets_release(struct model *model)
 {
-	free(model->sets);
+	table_free(model->sets, model->set_room, sizeof(*model->sets));
 	map_release(&model->instances);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Units of work that are open and that the sink knows of, and brackets, which are units without a call. */
+/* Units of work that are open and that the sink knows of. */
 #include "model/inside.h"
 
 static uint32_t *list_of(struct thread *thread, uint32_t frame)
@@ -35,7 +35,7 @@ static void close_unit(struct model *model, uint32_t index)
 	set_unit_gone(model, root);
 }
 
-void unit_close_list(struct model *model, uint32_t *list, uint64_t *serial)
+void unit_close_all(struct model *model, uint32_t *list, uint64_t *serial)
 {
 	uint32_t index = *list;
 
@@ -183,36 +183,4 @@ bool unit_reads_again(struct model *model, uint32_t root, uint64_t address)
 	if (unit->reads < UNIT_REMEMBERED)
 		unit->read[unit->reads++] = address;
 	return false;
-}
-
-void unit_bracket_begin(struct model *model, uint32_t thread_index, uint64_t name, uint32_t rule)
-{
-	struct thread *thread = unit_thread(model, thread_index);
-
-	if (thread->bracket_count == thread->bracket_room) {
-		thread->bracket_room = thread->bracket_room ? thread->bracket_room * 2 : 4;
-		thread->brackets =
-			mem_resize(thread->brackets, thread->bracket_room, sizeof(*thread->brackets));
-	}
-	thread->brackets[thread->bracket_count++] = (struct bracket){.depth = thread->depth,
-								     .context = unit_context(thread),
-								     .rule = rule,
-								     .name = name,
-								     .serial = ++model->serial};
-}
-
-void unit_bracket_end(struct model *model, uint32_t thread_index, uint64_t name)
-{
-	struct thread *thread = unit_thread(model, thread_index);
-
-	/* The latest of this name; brackets need not be well nested. */
-	for (uint32_t i = thread->bracket_count; i-- > 0;) {
-		if (thread->brackets[i].name != name)
-			continue;
-		unit_close_list(model, &thread->brackets[i].units, &thread->brackets[i].serial);
-		thread->brackets[i].rule = MODEL_RULE_NONE;
-		break;
-	}
-	while (thread->bracket_count && !thread->brackets[thread->bracket_count - 1].rule)
-		thread->bracket_count--;
 }

@@ -19,7 +19,7 @@ static bool is_parameter(LLVMValueRef value)
 	if (!LLVMIsALoadInst(value))
 		return false;
 	place = LLVMGetOperand(value, 0);
-	if (!LLVMIsAAllocaInst(place) || select_escapes(place))
+	if (!LLVMIsAAllocaInst(place) || private_escapes(place))
 		return false;
 	for (LLVMUseRef use = LLVMGetFirstUse(place); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
@@ -33,10 +33,10 @@ static bool is_parameter(LLVMValueRef value)
 /* Counts an access that others could see; false if it is not one of a plain accessor's. */
 static bool counts(LLVMValueRef pointer, unsigned *count)
 {
-	if (select_pointer_private(pointer))
+	if (private_pointer(pointer))
 		return true;
 	++*count;
-	return is_parameter(select_base(pointer));
+	return is_parameter(private_base(pointer));
 }
 
 bool accessor_is(LLVMValueRef function)

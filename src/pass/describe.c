@@ -191,6 +191,20 @@ unsigned describe_argument(LLVMValueRef function)
 	return n;
 }
 
+const char *describe_pointer(LLVMValueRef pointer, const char **type)
+{
+	struct note note = {"", "", "", 0, 0, 0, 0};
+	struct cursor c;
+	bool member;
+
+	/* Not one to a part of what the member points to. */
+	if (follow(pointer, &c, &member, 0) != pointer || !di_is_struct(c.type))
+		return NULL;
+	note.type = *type = types_name(c.type);
+	describe_base(pointer, &note, ATOMSAN_NO_RECEIVER);
+	return note.base_kind == ATOMSAN_BASE_MEMBER ? note.base : NULL;
+}
+
 /* ---- accesses ---- */
 
 static enum shape shape_of(LLVMTypeRef type)
@@ -343,5 +357,20 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 	}
 	/* Inlining made other functions' parameters and locals out of the rest. */
 	if (!note->base_kind && LLVMIsAGlobalVariable(base))
+		describe_base(base, note, ATOMSAN_NO_RECEIVER);
+}
+
+void describe_outermost(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, struct note *note)
+{
+	struct cursor c;
+	LLVMValueRef base;
+	bool member;
+
+	begin(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
+	*note = (struct note){"", "", "", 0, 0, 0, 0};
+	base = follow_outermost(pointer, &c, &member);
+	cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));
+	name_member(&c, member, note);
+	if (LLVMIsAGlobalVariable(base))
 		describe_base(base, note, ATOMSAN_NO_RECEIVER);
 }

@@ -175,14 +175,15 @@ static void step(struct cursor *c, LLVMValueRef gep, bool *member)
 
 static LLVMMetadataRef object_type(LLVMValueRef pointer, int depth);
 
-LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int depth)
+static LLVMValueRef follow_to(LLVMValueRef pointer, struct cursor *c, bool *member, bool outermost, int depth)
 {
 	LLVMValueRef geps[MAX_STEPS];
 	int count = 0;
 
 	for (; is_gep(pointer) && count < MAX_STEPS; pointer = LLVMGetOperand(pointer, 0)) {
 		/* A variable of its own, not only a step on the way. */
-		if (count && follow_local(pointer) && di_is_struct(di_strip(follow_local(pointer)->object)))
+		if (!outermost && count && follow_local(pointer) &&
+		    di_is_struct(di_strip(follow_local(pointer)->object)))
 			break;
 		geps[count++] = pointer;
 	}
@@ -191,6 +192,16 @@ LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int de
 	while (count)
 		step(c, geps[--count], member);
 	return pointer;
+}
+
+LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int depth)
+{
+	return follow_to(pointer, c, member, false, depth);
+}
+
+LLVMValueRef follow_outermost(LLVMValueRef pointer, struct cursor *c, bool *member)
+{
+	return follow_to(pointer, c, member, true, 0);
 }
 
 static LLVMMetadataRef loaded_type(LLVMValueRef load, int depth)

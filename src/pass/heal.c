@@ -25,6 +25,7 @@ static size_t text_end;
 
 static struct atomicity_section *sections;
 static uint32_t section_count;
+static bool *lost; /* the function of its entry is here, and the entry is not */
 static struct heal_found *found;
 static uint64_t found_count, found_room;
 
@@ -86,7 +87,8 @@ static void read_repository(void)
 	/* The text stays: sections have slices of it. */
 	atomicity_begin(&reader, text, length);
 	while ((more = atomicity_next(&reader)) > 0) {
-		if (reader.item != ATOMICITY_SECTION || reader.section.heal == ATOMICITY_HEAL_OFF)
+		if (reader.item != ATOMICITY_SECTION || reader.section.heal == ATOMICITY_HEAL_OFF ||
+		    atomicity_is_guarded(&reader.section))
 			continue;
 		sections = realloc(sections, (section_count + 1) * sizeof *sections);
 		sections[section_count++] = reader.section;
@@ -126,7 +128,7 @@ static void add_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeR
 		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
 	struct note note;
 
-	if (!subprogram || found_count == MOST_SITES || select_pointer_private(pointer))
+	if (!subprogram || found_count == MOST_SITES || private_pointer(pointer))
 		return;
 	note_find(instruction, write, &note);
 	if (select_type_ignored(note.type) || select_member_ignored(note.type, note.member))
@@ -252,10 +254,12 @@ static void look_at_bystander(struct heal_found *at, const struct atomsan_site *
 {
 	bool reads = atomicity_site_kinds(site) == ATOMICITY_READ, matters = false;
 
-	for (uint32_t s = 0; s < section_count && !matters; s++)
-		matters = atomicity_is_named(&sections[s], site) &&
+	for (uint32_t s = 0; s < section_count && !matters; s++) {
+		matters = !lost[s] && atomicity_is_named(&sections[s], site) &&
 			  (!reads || heal_group_minds_reads(s) ||
 			   (sections[s].consecutive && atomicity_is_inside(&sections[s], site)));
+		at->minded_by = s;
+	}
 	at->wanted = matters;
 }
 
@@ -300,16 +304,20 @@ static void look_up(void)
 	uint32_t *index = calloc(atomicity_index_room(found_count), sizeof *index);
 
 	atomicity_index(&table, index);
+	memset(lost, 0, section_count * sizeof *lost);
 	for (uint32_t s = 0; s < section_count; s++) {
 		const struct atomicity_section *section = &sections[s];
 		bool whole = atomicity_is_whole(section);
 
 		if (!add_place(&table, &section->entry, s, ATOMSAN_HEAL_ENTRY) && !whole &&
-		    has_function(&table, &section->entry))
+		    has_function(&table, &section->entry)) {
+			lost[s] = true;
 			fprintf(stderr,
 				"atomsan cc: section %s: %s has no access to %s at line %u any more\n",
 				heal_word(section->id), heal_word(section->entry.function),
 				heal_word(section->entry.variable), section->entry.line);
+			continue;
+		}
 		for (uint32_t i = 0; i < section->end_count; i++)
 			add_place(&table, &section->ends[i].place, s, ATOMSAN_HEAL_END);
 		if (whole)
@@ -342,13 +350,15 @@ void heal_instrument(LLVMModuleRef module)
 	types_collect(module);
 	variables_collect(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-		select_forget_answers();
+		private_forget();
 		if (!LLVMIsDeclaration(f) && !select_function_ignored(f))
 			collect(f);
 	}
 	heal_groups(sections, section_count);
+	if (!lost)
+		lost = calloc(section_count, sizeof *lost);
 	look_up();
-	plan = (struct heal_plan){sections, section_count, found, found_count};
+	plan = (struct heal_plan){sections, lost, section_count, found, found_count};
 	heal_emit(module, &plan);
 	for (uint64_t i = 0; i < found_count; i++)
 		free(found[i].roles);

@@ -20,10 +20,12 @@ struct heal_found {
 		uint32_t what, kind;
 	} *roles;
 	uint32_t role_count;
+	uint32_t minded_by; /* without roles: a section that it must not come between */
 };
 
 struct heal_plan {
 	const struct atomicity_section *sections;
+	const bool *lost; /* of each */
 	uint32_t section_count;
 	struct heal_found *accesses;
 	uint64_t access_count;

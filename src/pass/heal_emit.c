@@ -148,6 +148,8 @@ static LLVMValueRef place_of(const struct heal_plan *plan, const struct heal_fou
 		all[i] = LLVMConstStructInContext(context, values, 3, false);
 		enter_table(section, variable);
 	}
+	if (!count)
+		enter_table(section_of(&plan->sections[found->minded_by]), variable);
 	if (count) {
 		roles = LLVMAddGlobal(module, LLVMArrayType2(role_type, count), "atomsan.heal.roles");
 		LLVMSetInitializer(roles, LLVMConstArray2(role_type, all, count));
@@ -221,7 +223,7 @@ static const struct atomicity_section *unit_section(const struct heal_plan *plan
 	if (!subprogram)
 		return NULL;
 	for (uint32_t i = 0; i < plan->section_count; i++)
-		if (!strcmp(di_name(subprogram), unit_function(&plan->sections[i])) &&
+		if (!plan->lost[i] && !strcmp(di_name(subprogram), unit_function(&plan->sections[i])) &&
 		    !strcmp(atomicity_last_part(di_file(subprogram)),
 			    atomicity_last_part(unit_file(&plan->sections[i]))))
 			return &plan->sections[i];
@@ -237,6 +239,8 @@ static void instrument_unit(LLVMBuilderRef builder, const struct atomicity_secti
 	LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
 	LLVMValueRef unit = unit_of(unit_function(section), unit_file(section));
 
+	/* Perhaps all that is here of it: whoever links must see that the runtime is called. */
+	enter_table(section_of(section), variable_of(heal_word(section->entry.variable)));
 	while (LLVMIsAAllocaInst(first))
 		first = LLVMGetNextInstruction(first);
 	LLVMPositionBuilderBefore(builder, first);

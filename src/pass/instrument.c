@@ -272,7 +272,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	char name[40];
 	bool inlined;
 
-	if (select_pointer_private(pointer))
+	if (private_pointer(pointer))
 		return;
 	switch (loops_access(loops, builder, instruction, &place)) {
 	case LOOPS_NONE:
@@ -328,7 +328,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 
 static void range_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMValueRef length, bool write)
 {
-	if (!select_pointer_private(pointer))
+	if (!private_pointer(pointer))
 		range_at(instruction, instruction, pointer, length, write);
 }
 
@@ -386,7 +386,7 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 	struct note note;
 	LLVMValueRef arguments[3], wrote, next = LLVMGetNextInstruction(instruction);
 
-	if (select_pointer_private(pointer) || LLVMIsAtomicSingleThread(instruction))
+	if (private_pointer(pointer) || LLVMIsAtomicSingleThread(instruction))
 		return;
 	skip_or_site(instruction, pointer, type, 0, kind != ATOMSAN_ATOMIC_LOAD, &note);
 	if (is_ignored(&note))
@@ -579,7 +579,7 @@ static void object(LLVMValueRef local)
 
 	if (LLVMGetAllocatedType(local) && !LLVMIsAConstantInt(LLVMGetOperand(local, 0)))
 		return; /* alloca() in a loop: its accesses are seen, its bounds are not */
-	if (!select_escapes(local))
+	if (!private_escapes(local))
 		return;
 	size = LLVMABISizeOfType(layout, type) * LLVMConstIntGetZExtValue(LLVMGetOperand(local, 0));
 	for (LLVMUseRef use = LLVMGetFirstUse(local); use && !at; use = LLVMGetNextUse(use))
@@ -678,9 +678,9 @@ static void instrument_function(LLVMValueRef function, bool ignored)
 	/* Private or not is asked before anything is added that takes addresses. */
 	if (!ignored) {
 		spoken_for.count = 0;
-		select_forget_answers();
+		private_forget();
 		for (size_t i = 0; i < locals.count; i++)
-			select_escapes(locals.items[i]);
+			private_escapes(locals.items[i]);
 		loops = loops_plan(function, layout);
 		for (size_t i = 0; i < accesses.count; i++)
 			instrument_one(accesses.items[i]);
@@ -701,6 +701,7 @@ void instrument_module(LLVMModuleRef of)
 	sites_begin(of);
 	di_begin(of);
 	follow_forget();
+	private_begin(of);
 	link_inlined();
 	for (LLVMValueRef f = LLVMGetFirstFunction(of); f; f = LLVMGetNextFunction(f)) {
 		size_t length;
@@ -711,6 +712,7 @@ void instrument_module(LLVMModuleRef of)
 	}
 	variables_list(of);
 	sites_module_constructor(of);
+	private_end();
 	follow_forget();
 	LLVMDisposeBuilder(builder);
 }

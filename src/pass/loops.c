@@ -231,7 +231,7 @@ static bool take_access(const struct linear_loop *loop, LLVMValueRef i, struct a
 		return false;
 	pointer = LLVMGetOperand(i, write);
 	type = LLVMTypeOf(write ? LLVMGetOperand(i, 0) : i);
-	if (LLVMGetTypeKind(type) == LLVMScalableVectorTypeKind || select_pointer_private(pointer) ||
+	if (LLVMGetTypeKind(type) == LLVMScalableVectorTypeKind || private_pointer(pointer) ||
 	    !linear_address(loop, pointer, &access->address))
 		return false;
 	access->instruction = i;

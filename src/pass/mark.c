@@ -106,7 +106,7 @@ static void look(LLVMValueRef function, struct content *content)
 			if (opcode == LLVMLandingPad)
 				content->comes_back = true;
 			if ((opcode == LLVMLoad || opcode == LLVMStore) &&
-			    !select_pointer_private(LLVMGetOperand(i, opcode == LLVMStore))) {
+			    !private_pointer(LLVMGetOperand(i, opcode == LLVMStore))) {
 				content->accesses++;
 				content->writes |= opcode == LLVMStore;
 			}
@@ -290,7 +290,7 @@ void mark_function(LLVMValueRef function)
 					      (begins_threads(function) ? ATOMSAN_FN_START : 0) |
 					      (passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0) |
 					      (given(function) ? ATOMSAN_FN_GIVEN : 0),
-				      asm_blocks);
+				      asm_blocks, calls_on(function));
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
 	innermost = frame = mark_build(builder, module, MARK_ENTER, arguments);
@@ -301,7 +301,7 @@ void mark_function(LLVMValueRef function)
 		innermost = mark_build(
 			builder, module, MARK_ENTER,
 			(LLVMValueRef[]){sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
-							ATOMSAN_FN_ARGUMENT, 0),
+							ATOMSAN_FN_ARGUMENT, 0, ""),
 					 LLVMGetParam(function, argument)});
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b), next;

@@ -44,7 +44,7 @@ void pass_early(LLVMModuleRef module)
 	variables_keep_whole(module);
 	calls_collect(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-		select_forget_answers();
+		private_forget();
 		if (LLVMIsDeclaration(f))
 			continue;
 		/* Inlined into others, what is ignored here would be seen there. */

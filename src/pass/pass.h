@@ -146,6 +146,9 @@ void follow_forget(void);                 /* values are about to change */
 struct local *follow_local(LLVMValueRef value);
 /* Where a pointer leads; *member is set if a step names a struct. Returns the value it is computed from. */
 LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int depth);
+/* The same from the outermost object on, also where a part of it is a variable of its own on the way: `this`
+ * of a member's function that was inlined. */
+LLVMValueRef follow_outermost(LLVMValueRef pointer, struct cursor *c, bool *member);
 
 /* ---- describe.c: what an access means ---- */
 
@@ -153,10 +156,15 @@ void describe_function(LLVMValueRef function); /* early: notes all its accesses 
 /* Late: fills in what no note tells, as far as types and offsets do. Without a type: a range of bytes. */
 void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, uint64_t size,
 		    struct note *note);
+/* The same from the outermost object on. */
+void describe_outermost(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, struct note *note);
 /* The receiver's parameter number and struct, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_receiver(LLVMValueRef function, const char **type);
 /* Another parameter that points to a struct of the receiver's type, or ATOMSAN_NO_RECEIVER. */
 unsigned describe_argument(LLVMValueRef function);
+/* Early, of the function that was described last: the member ("type.member") that a pointer was loaded from,
+ * or NULL, and the struct that it points to. */
+const char *describe_pointer(LLVMValueRef pointer, const char **type);
 
 /* ---- accessor.c: early; plain getters and setters ---- */
 
@@ -164,6 +172,10 @@ bool accessor_is(LLVMValueRef function);
 
 /* passes_on.c: does it call what its argument leads to, and so pass on the thread that begins with it? */
 bool passes_on(LLVMValueRef function);
+
+/* calls_on.c: on which structs, reached through a pointer member of its receiver, it calls functions several
+ * times; a tag on each line. */
+const char *calls_on(LLVMValueRef function);
 
 /* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
 
@@ -193,7 +205,7 @@ LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsig
 /* Two neighbours, for what a call reads and for what it writes (see rt/watched.inc). */
 LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note);
 LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned line, unsigned flags,
-			    unsigned asm_blocks);
+			    unsigned asm_blocks, const char *calls_on);
 /* For tables elsewhere: an empty entry, and the distance of a text from one of its fields. */
 LLVMValueRef sites_new_entry(LLVMTypeRef type, const char *section);
 LLVMValueRef sites_distance(LLVMValueRef entry, unsigned byte, const char *text);
@@ -217,16 +229,23 @@ void annotations_collect(LLVMModuleRef module);
 /* ---- select.c: what need not be instrumented ---- */
 
 void select_begin(LLVMModuleRef module);
-void select_forget_answers(void); /* uses changed */
 bool select_function_ignored(LLVMValueRef function);
+bool select_global_ignored(LLVMValueRef global);
 bool select_type_ignored(const char *type);
 bool select_member_ignored(const char *type, const char *member);
 /* What annotations ask for: 't' a type, 'm' a member as TYPE.MEMBER. */
 void select_ignore(char kind, const char *name);
 void select_ignore_variable(LLVMValueRef global);
-bool select_pointer_private(LLVMValueRef pointer); /* no other thread can reach what it points to */
-bool select_escapes(LLVMValueRef alloca_or_call);  /* its address may outlive or leave this function */
-LLVMValueRef select_base(LLVMValueRef pointer);    /* without GEPs and casts */
+
+/* ---- private.c: what no other thread can reach ---- */
+
+bool private_pointer(LLVMValueRef pointer);      /* what it points to is such */
+bool private_escapes(LLVMValueRef local);        /* its address may outlive or leave this function */
+LLVMValueRef private_base(LLVMValueRef pointer); /* without GEPs and casts */
+void private_forget(void);                       /* uses changed */
+/* Allocations and parameters are looked at between these, as the module was at the first. */
+void private_begin(LLVMModuleRef module);
+void private_end(void);
 
 /* ---- embed.c ---- */
 

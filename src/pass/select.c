@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What is left out: what no other thread can reach (locals whose address stays
- * in the function, thread-local variables, constants), and what the user named
- * (ATOMSAN_IGNORE, disable_sanitizer_instrumentation, lines of spec files that
- * begin with ignore; model/spec.h reads all of them, and these once more).
+ * What is left out because the user named it: ATOMSAN_IGNORE,
+ * disable_sanitizer_instrumentation, lines of spec files that begin with ignore
+ * (model/spec.h reads all of them, and these once more).
  */
 #include "pass/pass.h"
 
@@ -169,7 +168,7 @@ static void ignore_annotated(LLVMModuleRef module)
 	}
 }
 
-static bool global_ignored(LLVMValueRef global)
+bool select_global_ignored(LLVMValueRef global)
 {
 	unsigned kind =
 		LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(global)), IGNORED, strlen(IGNORED));
@@ -216,145 +215,4 @@ bool select_function_ignored(LLVMValueRef function)
 					     strlen(IGNORED)) ||
 	       matches('u', name) ||
 	       (subprogram && (matches('u', di_name(subprogram)) || matches('i', di_file(subprogram))));
-}
-
-/* ---- what no other thread can reach ---- */
-
-LLVMValueRef select_base(LLVMValueRef pointer)
-{
-	for (int depth = 0; depth < 64; depth++) {
-		bool step =
-			LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) ||
-			LLVMIsAAddrSpaceCastInst(pointer) ||
-			(LLVMIsAConstantExpr(pointer) && (LLVMGetConstOpcode(pointer) == LLVMGetElementPtr ||
-							  LLVMGetConstOpcode(pointer) == LLVMBitCast));
-
-		if (!step)
-			break;
-		pointer = LLVMGetOperand(pointer, 0);
-	}
-	return pointer;
-}
-
-static bool captured_by_call(LLVMValueRef call, LLVMValueRef pointer)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName("captures", 8);
-	LLVMValueRef callee = util_callee(call);
-	unsigned count = LLVMGetNumArgOperands(call);
-
-	if (LLVMGetCalledValue(call) == pointer)
-		return false;
-	if (callee && LLVMGetIntrinsicID(callee))
-		return !(util_is_intrinsic(call, "llvm.lifetime") || util_is_intrinsic(call, "llvm.mem") ||
-			 util_is_intrinsic(call, "llvm.va_") || util_is_intrinsic(call, "llvm.masked") ||
-			 util_is_intrinsic(call, "llvm.dbg") || util_is_intrinsic(call, "llvm.invariant") ||
-			 util_is_intrinsic(call, "llvm.stackrestore"));
-	for (unsigned i = 0; i < count; i++) {
-		LLVMAttributeRef attribute;
-
-		if (LLVMGetOperand(call, i) != pointer)
-			continue;
-		attribute = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
-		if (!attribute && callee && i < LLVMCountParams(callee))
-			attribute = LLVMGetEnumAttributeAtIndex(callee, i + 1, kind);
-		if (!attribute || LLVMGetEnumAttributeValue(attribute))
-			return true;
-	}
-	return false;
-}
-
-static bool escapes_through(LLVMValueRef pointer, int depth)
-{
-	if (depth > 16)
-		return true;
-	for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
-		LLVMValueRef user = LLVMGetUser(use);
-
-		if (!LLVMIsAInstruction(user))
-			return true;
-		switch (LLVMGetInstructionOpcode(user)) {
-		case LLVMLoad:
-		case LLVMICmp:
-			break;
-		case LLVMStore:
-			if (LLVMGetOperand(user, 0) == pointer)
-				return true;
-			break;
-		case LLVMAtomicRMW:
-		case LLVMAtomicCmpXchg:
-			if (LLVMGetOperand(user, 0) != pointer)
-				return true;
-			break;
-		case LLVMGetElementPtr:
-		case LLVMBitCast:
-		case LLVMPHI:
-		case LLVMSelect:
-			/* A phi may lead back to itself: the depth ends that, on the safe side. */
-			if (escapes_through(
-				    user,
-				    depth + (LLVMGetInstructionOpcode(user) == LLVMGetElementPtr ? 1 : 4)))
-				return true;
-			break;
-		case LLVMCall:
-		case LLVMInvoke:
-			if (captured_by_call(user, pointer))
-				return true;
-			break;
-		default:
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Asked for every access of the same local: the last answers are kept. */
-static struct {
-	LLVMValueRef object;
-	bool escapes;
-} answers[256];
-
-void select_forget_answers(void)
-{
-	memset(answers, 0, sizeof answers);
-}
-
-bool select_escapes(LLVMValueRef object)
-{
-	size_t at = ((size_t)object >> 4) % 256;
-
-	if (answers[at].object != object) {
-		answers[at].object = object;
-		answers[at].escapes = escapes_through(object, 0);
-	}
-	return answers[at].escapes;
-}
-
-static bool private_base(LLVMValueRef base, int depth)
-{
-	base = select_base(base);
-	if (depth > 4)
-		return false;
-	if (LLVMIsAAllocaInst(base))
-		return !select_escapes(base);
-	if (LLVMIsAGlobalVariable(base))
-		return LLVMIsGlobalConstant(base) || LLVMIsThreadLocal(base) || global_ignored(base);
-	if (LLVMIsACallInst(base) && util_is_intrinsic(base, "llvm.threadlocal.address"))
-		return true;
-	if (LLVMIsASelectInst(base))
-		return private_base(LLVMGetOperand(base, 1), depth + 1) &&
-		       private_base(LLVMGetOperand(base, 2), depth + 1);
-	if (LLVMIsAPHINode(base)) {
-		unsigned count = LLVMCountIncoming(base);
-
-		for (unsigned i = 0; i < count; i++)
-			if (!private_base(LLVMGetIncomingValue(base, i), depth + 2))
-				return false;
-		return count != 0;
-	}
-	return false;
-}
-
-bool select_pointer_private(LLVMValueRef pointer)
-{
-	return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) != 0 || private_base(pointer, 0);
 }

@@ -45,14 +45,14 @@ static bool depends(LLVMValueRef value, const struct variables *on, int depth)
 	if (!LLVMIsAInstruction(value) || LLVMIsAAllocaInst(value) || depth > MOST_DEPTH)
 		return false;
 	count = LLVMGetNumOperands(value);
-	if (LLVMIsALoadInst(value) && has(on, select_base(LLVMGetOperand(value, 0))))
+	if (LLVMIsALoadInst(value) && has(on, private_base(LLVMGetOperand(value, 0))))
 		return true;
 	for (int i = 0; i < count; i++) {
 		LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
 
 		if (LLVMValueIsBasicBlock(operand))
 			continue;
-		if (is_call(value) && has(on, select_base(operand)))
+		if (is_call(value) && has(on, private_base(operand)))
 			return true;
 		if (depends(operand, on, depth + 1))
 			return true;
@@ -109,7 +109,7 @@ static bool moved_on(const struct flow *flow, unsigned loop, LLVMValueRef variab
 
 	EACH_INSTRUCTION(flow, loop, i)
 	{
-		if (LLVMIsAStoreInst(i) && select_base(LLVMGetOperand(i, 1)) == variable &&
+		if (LLVMIsAStoreInst(i) && private_base(LLVMGetOperand(i, 1)) == variable &&
 		    depends(LLVMGetOperand(i, 0), &itself, 0))
 			return true;
 		/* ++iterator is a call of a method. */

@@ -241,6 +241,7 @@ static void make_schedule(struct work *w, const struct job *job, struct explore_
 	}
 	same.until = now() + 3600;
 	failure->again = fails_so(&same, failure->schedule, NULL) && same.followed;
+	failure->only_seen = !failure->again && told_to_stop(setup);
 }
 
 static void failed(struct work *w, const struct job *job, const struct run_result *result)
@@ -277,7 +278,8 @@ static void failed(struct work *w, const struct job *job, const struct run_resul
  * Runs of one program may disturb each other: they write the same file, or want
  * the same port. So the first failure of its kind is believed only if it was
  * alone, or fails again when it is. If not, no two runs are made at a time from
- * there on.
+ * there on. Whether it does nobody knows if the user wants it to end: then it is
+ * told as what it is, seen once.
  */
 static void settle(struct work *w, struct held *held)
 {
@@ -288,7 +290,7 @@ static void settle(struct work *w, struct held *held)
 	for (int i = 0; i < ALONE_RUNS && !fails; i++)
 		fails = fails_so(&same, s, NULL);
 	schedule_free(s);
-	if (fails) {
+	if (fails || told_to_stop(w->e->setup)) {
 		failed(w, &held->job, &held->result);
 	} else {
 		w->e->disturbed++;
@@ -399,6 +401,8 @@ struct explore *explore(const struct explore_setup *setup, struct err *err)
 	result = work(&w);
 	for (uint32_t i = 0; i < setup->jobs; i++)
 		run_free(w.runs[i]);
+	if (!result)
+		settle_all(&w);
 	for (uint32_t i = 0; i < w.held_count; i++)
 		run_free(w.held[i].job.run);
 	free(w.held);

@@ -7,7 +7,8 @@
  * one that no violation of atomicity leads to; and the first runs of strategies
  * are recorded, for more can be predicted from them. Failures that look the same are one; its first run
  * is made into a schedule, as short as can be, that fails again. That is done
- * while no other run is under way, for they might disturb each other.
+ * while no other run is under way, for they might disturb each other. Who is told to
+ * stop before that keeps the failure and its schedule as they are.
  *
  * Every run is decided by its strategy and its seed, which is the first seed
  * plus the number of the run, so the same call does the same again, however
@@ -68,7 +69,8 @@ struct explore_failure {
 	struct schedule *schedule;
 	uint32_t steps_before; /* of the schedule as it was */
 	uint32_t minimise_runs;
-	bool again; /* the schedule was followed and failed in the same way */
+	bool again;     /* the schedule was followed and failed in the same way */
+	bool only_seen; /* it was told to stop before anybody could look whether it fails again */
 };
 
 struct explore {

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { QUEUE_COSTS = 9 }; /* 1 to 8 */
+enum { QUEUE_COSTS = 11 }; /* 1 to 10 */
 
 /* Of one group, cost, sort and batch. */
 struct queue_list {

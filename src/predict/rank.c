@@ -10,8 +10,10 @@ struct item {
 	uint32_t group, place; /* numbers in the order of their first predictions */
 	uint32_t turn;         /* of its place; later of its group */
 	bool seen, disturber;
-	uint32_t looks; /* how often others come to the variable afterwards */
-	uint8_t weight; /* what moves who comes in between does; see weigh() */
+	uint32_t looks;  /* how often anybody came to the variable after who comes in between */
+	uint32_t behind; /* and how often after the first access of the pattern */
+	uint32_t moved;  /* events between the accesses that change places */
+	uint8_t weight;  /* what moves who comes in between does; see weigh() */
 };
 
 static int compare(uint32_t a, uint32_t b)
@@ -102,6 +104,15 @@ static int by_looks(const void *a, const void *b)
 	const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
 	int order = compare(x->looks, y->looks);
 
+	order = order ? order : compare(x->behind, y->behind);
+	return order ? order : compare(x->turn, y->turn);
+}
+
+static int by_move(const void *a, const void *b)
+{
+	const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
+	int order = compare(y->moved, x->moved);
+
 	return order ? order : compare(x->turn, y->turn);
 }
 
@@ -113,30 +124,45 @@ static int by_turn(const void *a, const void *b)
 }
 
 /*
- * Every other turn of a place is for what is looked at least afterwards: units
- * that come to the variable later may mend what was broken, or never see it.
+ * Gives the turns of a place to those that stand out in one way or another, for
+ * nobody knows which will break the program:
+ *
+ *   - what is looked at least afterwards: units that come to the variable
+ *     later may mend what was broken;
+ *   - what is moved farthest: the more there was between the two, the
+ *     more went by the order that they had. Measured over the corpus, it is
+ *     the likeliest to fail, so every other turn is for this;
+ *   - what is farthest from the others (spread).
+ *
+ * The first run, one thread after the other, begins with the first kind, which is
+ * where loops and limits end; others, in which threads met by chance, with the
+ * second.
  */
-static void prefer_unseen(struct item *items, uint32_t n)
+static void mix_kinds(struct item *items, uint32_t n, uint32_t round)
 {
-	struct item **orders[2], **both = mem_alloc((2ull * n + 1) * sizeof(*both));
-	uint32_t at[2] = {0, 0};
+	enum { LOOKS, SPREAD, MOVED, KINDS };
+	static const uint8_t kinds[] = {LOOKS, SPREAD, MOVED, MOVED};
+	struct item **orders[KINDS], **all = mem_alloc((KINDS * (uint64_t)n + 1) * sizeof(*all));
+	uint32_t at[KINDS] = {0}, skip = round ? 2 : 0;
 
-	orders[0] = both;
-	orders[1] = both + n;
-	for (uint32_t i = 0; i < n; i++)
-		both[i] = both[n + i] = &items[i];
-	qsort(orders[0], n, sizeof(*both), by_looks);
-	qsort(orders[1], n, sizeof(*both), by_turn);
+	for (unsigned k = 0; k < KINDS; k++) {
+		orders[k] = all + k * (uint64_t)n;
+		for (uint32_t i = 0; i < n; i++)
+			orders[k][i] = &items[i];
+	}
+	qsort(orders[LOOKS], n, sizeof(*all), by_looks);
+	qsort(orders[SPREAD], n, sizeof(*all), by_turn);
+	qsort(orders[MOVED], n, sizeof(*all), by_move);
 	for (uint32_t i = 0; i < n; i++)
 		items[i].turn = UINT32_MAX;
 	for (uint32_t turn = 0; turn < n; turn++) {
-		unsigned from = turn & 1;
+		unsigned k = kinds[(turn + skip) % 4];
 
-		while (orders[from][at[from]]->turn != UINT32_MAX)
-			at[from]++;
-		orders[from][at[from]]->turn = turn;
+		while (orders[k][at[k]]->turn != UINT32_MAX)
+			at[k]++;
+		orders[k][at[k]]->turn = turn;
 	}
-	free(both);
+	free(all);
 }
 
 /* A group keeps one even if another has the same: it is what the group has to show. */
@@ -235,6 +261,28 @@ static uint32_t *count_later(const struct history *h)
 	return later;
 }
 
+/*
+ * How often the variable is accessed behind the pattern. Up to the first of its
+ * accesses a schedule goes as the run did; whatever came after that, between them
+ * or not, comes after all of them.
+ */
+static uint32_t behind_of(const struct prediction *p, const uint32_t *later)
+{
+	uint32_t first = p->accesses[1];
+
+	for (uint32_t i = 0; i < p->access_count; i++)
+		if (p->variables[i] == p->variables[1] && p->accesses[i] < first)
+			first = p->accesses[i];
+	return later[first];
+}
+
+static uint32_t moved_by(const struct prediction *p)
+{
+	uint32_t e = p->accesses[0], f = p->accesses[1];
+
+	return e > f ? e - f : f - e;
+}
+
 static uint64_t place_of(const struct prediction *p, uint32_t group, uint8_t weight)
 {
 	return predict_mix(predict_mix(p->places, group), weight);
@@ -268,10 +316,12 @@ static struct rank_turn turn_of(const struct predict *p, const struct item *item
 	return (struct rank_turn){.prediction = item->prediction,
 				  .sort = (uint32_t)predict_mix(it->places, it->late),
 				  .weight = item->weight,
+				  .moved = (uint8_t)(item->moved * 100ull / (p->history->count + 1ull)),
 				  .disturber = item->disturber};
 }
 
-void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *groups, bool both)
+void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *groups, bool both,
+		  uint32_t round)
 {
 	struct item *items = mem_zalloc(2ull * p->count + 1, sizeof(*items));
 	struct writes *writes = find_writes(p->history);
@@ -290,6 +340,8 @@ void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *gr
 					      .place = number_of(&places, place_of(it, groups[i], weight)),
 					      .weight = weight,
 					      .looks = later[it->accesses[1]],
+					      .behind = behind_of(it, later),
+					      .moved = moved_by(it),
 					      .seen = it->seen};
 	}
 	free(writes);
@@ -300,7 +352,7 @@ void ranking_make(struct ranking *r, const struct predict *p, const uint32_t *gr
 		     end < count && items[end].place == items[i].place && items[end].seen == items[i].seen;)
 			end++;
 		spread(items + i, end - i);
-		prefer_unseen(items + i, end - i);
+		mix_kinds(items + i, end - i, round);
 		for (uint32_t k = i; k < end; k++) {
 			items[k].disturber = items[k].turn & 1;
 			items[count + k] = items[k];

@@ -81,6 +81,7 @@ struct schedule *schedule_copy(const struct schedule *from)
 	s->strayed = from->strayed;
 	s->sort = from->sort;
 	s->weight = from->weight;
+	s->moved = from->moved;
 	s->first = text_or_null(from->first);
 	for (uint32_t i = 0; i < from->step_count; i++)
 		schedule_add(s, from->steps[i].thread, from->steps[i].events, from->steps[i].note);

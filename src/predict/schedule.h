@@ -48,7 +48,7 @@ struct schedule {
 	enum schedule_end end;
 	uint32_t strayed; /* a predicted one: see stray.h; not written */
 	uint32_t sort;    /* the same, and the next: see rank.h */
-	uint8_t weight;
+	uint8_t weight, moved;
 	char *first; /* SCHEDULE_SERIAL: this thread goes on whenever it can; NULL: whoever runs */
 	struct schedule_step *steps;
 	uint32_t step_count;

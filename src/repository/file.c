@@ -67,7 +67,8 @@ static void take_section(struct repository *repository, const struct atomicity_s
 						      text_of(repository, from->from[i].state),
 						      from->from[i].confidence,
 						      from->from[i].runs,
-						      from->from[i].times};
+						      from->from[i].times,
+						      from->from[i].guarded};
 	repository_add(repository, &section);
 }
 
@@ -207,8 +208,8 @@ static void put_from(FILE *out, const struct repository_from *from)
 		fprintf(out, " %u", from->confidence);
 		break;
 	case ATOMICITY_LEARNED:
-		fprintf(out, "learned %llu runs %llu times", (unsigned long long)from->runs,
-			(unsigned long long)from->times);
+		fprintf(out, "learned %llu runs %llu times%s", (unsigned long long)from->runs,
+			(unsigned long long)from->times, from->guarded ? " guarded" : "");
 		break;
 	}
 	putc('\n', out);

@@ -158,6 +158,7 @@ static void add_from(struct repository *repository, struct repository_section *s
 			continue;
 		to->runs = sum(to->runs, from->runs);
 		to->times = sum(to->times, from->times);
+		to->guarded &= from->guarded;
 		/* The latest word counts. */
 		to->confidence = from->confidence;
 		if (from->state)

@@ -34,6 +34,7 @@ struct repository_from {
 	const char *what, *state; /* NULL where the origin has none */
 	uint32_t confidence;
 	uint64_t runs, times;
+	bool guarded;
 };
 
 struct repository_section {

@@ -34,14 +34,15 @@ enum { SHORT_SEGMENT = 64 * 8 }; /* bytes of events */
 
 /*
  * Readers share a cell to keep what they have recorded while others read, too.
- * That pays where a segment is long. In a short one, a critical section say,
- * hardly anything is read again before it ends, and the readers' cells would
- * only be memory to fetch: the cell goes from hand to hand.
+ * That pays where a segment is long. In a short one hardly anything is read
+ * again before it ends, and the readers' cells would only be memory to fetch: the
+ * cell goes from hand to hand. So it does under a lock, where nobody else reads
+ * at the same time, and where a write mostly follows.
  */
 INLINE bool short_segment(void)
 {
 	/* A new window makes the difference negative: then it was long. */
-	return rt_self.next - rt_self.segment_start < SHORT_SEGMENT;
+	return rt_self.next - rt_self.segment_start < SHORT_SEGMENT || rt_self.locks > 0;
 }
 
 INLINE bool recorded(uint64_t cell, uint64_t segment, uint64_t mask)

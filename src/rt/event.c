@@ -216,6 +216,7 @@ void rt_op(enum trace_op op, unsigned flags, const void *object,
 		event_store(
 			p, event_word(TRACE_OP, op | flags << TRACE_OP_BITS, (uint64_t)object & SHADOW_FOLD));
 		end_segment(stamp);
+		rt_self.locks += (op == TRACE_OP_LOCK) - (op == TRACE_OP_UNLOCK);
 		return;
 	}
 

@@ -19,6 +19,8 @@ bool heal_start(void)
 void heal_creates(void)
 {
 	heal_on = true;
+	for (uint32_t i = 0; i < heal_section_count; i++)
+		heal_use.whole |= !!(heal_sections[i].flags & ATOMSAN_HEAL_WHOLE);
 	heal_say_lost();
 }
 
@@ -174,6 +176,7 @@ void heal_on_before(const void *object, const struct atomsan_site *site)
 	if (heal_self.pending)
 		heal_done();
 	heal_lock_before(object);
+	begin_looking();
 }
 
 void heal_on_op(enum trace_op op, const void *object)

@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) bool begin(const void *here)
 	return true;
 }
 
-/* An access that is outside of all units: it can begin nothing and end nothing. */
+/* An access that can begin nothing and end nothing. */
 static inline __attribute__((always_inline)) bool pass(const void *p, uint64_t length,
 						       const struct atomsan_heal_place *place)
 {
@@ -175,12 +175,14 @@ static inline __attribute__((always_inline)) bool pass(const void *p, uint64_t l
 
 	if (heal_likely(place->flags & ATOMSAN_HEAL_HARMLESS))
 		return true;
-	/* A lock may be found to guard it, or not to; that has to be looked at. */
-	if (heal_unlikely(!heal_self.mine || field_self.busy || heal_self.pending ||
-			  variable->guard.state != HEAL_GUARD_NONE))
+	if (heal_unlikely(!heal_self.mine || field_self.busy || heal_self.pending))
 		return false;
 	if (variable->leader)
 		variable = variable->leader;
+	/* A lock may be found to guard it, or not to; that has to be looked at. */
+	if (place->variable->guard.state != HEAL_GUARD_NONE)
+		return heal_guard_held(&place->variable->guard, p, place->kinds == ATOMSAN_HEAL_READ) &&
+		       !__atomic_load_n(&variable->gate.word, __ATOMIC_ACQUIRE);
 	if (heal_likely(heal_tell_fast(&variable->gate, p, (const char *)p + length)))
 		return true;
 	heal_untell();
@@ -202,9 +204,12 @@ static inline bool simple(const struct atomsan_heal_place *place, const char *fr
 
 EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct atomsan_heal_place *place)
 {
+	/* In no unit, or in one whose section has not begun and does not here. */
+	bool only_passes = !field_self.count || (!heal_self.open_count && place->roles == 1 &&
+						 place->role->what == ATOMSAN_HEAL_END);
 	unsigned kinds;
 
-	if (heal_likely(__libc_single_threaded) || (heal_likely(!field_self.count) && pass(p, length, place)))
+	if (heal_likely(__libc_single_threaded) || (only_passes && pass(p, length, place)))
 		return;
 	if (!begin(__builtin_frame_address(0)))
 		return;
@@ -366,6 +371,8 @@ static void start(int argc, char **argv, char **envp)
 	have_key = !pthread_key_create(&end_key, end_thread);
 	pthread_atfork(NULL, NULL, fork_child);
 	on_exit(at_exit, NULL);
+	for (uint32_t i = 0; i < section_count; i++)
+		heal_use.whole |= !!(sections[i]->flags & ATOMSAN_HEAL_WHOLE);
 	heal_on = rt_options.heal;
 }
 

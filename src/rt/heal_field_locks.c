@@ -25,7 +25,8 @@ static inline bool forget(const void *lock)
 /* With its gate passed before, and again if somebody closed it meanwhile. */
 #define TAKE(thing, shared, call, unlock)                                                             \
 	do {                                                                                          \
-		bool had_ = field_is_free() && !heal_self.held_count;                                 \
+		bool whole_ = heal_unlikely(heal_use.whole) && field_self.count;                      \
+		bool had_ = !whole_ && field_is_free() && !heal_self.held_count;                      \
 		int taken_ = 0;                                                                       \
                                                                                                       \
 		if (heal_likely(had_)) {                                                              \
@@ -38,7 +39,7 @@ static inline bool forget(const void *lock)
 		if (!field_looks())                                                                   \
 			return had_ ? taken_ : (call);                                                \
 		heal_self.place = __builtin_return_address(0);                                        \
-		if (!had_ && !heal_idle())                                                            \
+		if (!had_ && (whole_ || !heal_idle()))                                                \
 			heal_lock_before((const void *)(thing));                                      \
 		taken_ = HEAL_LOCK(thing, had_ ? (had_ = false, taken_) : (call), unlock);            \
 		if (!taken_ || taken_ == EOWNERDEAD)                                                  \

@@ -33,7 +33,9 @@
 #include <time.h>
 
 enum {
-	LOOK_NS = 1000000, /* between two looks at whom one waits for */
+	LOOK_NS = 1000000, /* between two looks at whom one waits for; the longer it waits, the longer */
+	LOOK_LONGEST = 8,  /* times that: a hundred who wait must leave the owner time to get on */
+	ASK_AGAIN = 8,     /* looks: who asks for a gate that is kept lets all pass a fence */
 	SPINS = 256,
 	KEEP_AFTER = 16,     /* times in a row that one thread closed it */
 	WORTH = 64,          /* times that it must come again to pay for its barriers */
@@ -152,9 +154,9 @@ static void count(struct atomsan_heal_section *section, enum atomsan_heal_counte
 		__atomic_fetch_add(&section->counter[counter], amount, __ATOMIC_RELAXED);
 }
 
-static void sleep_at(struct atomsan_heal_gate *gate, uint32_t word)
+static void sleep_at(struct atomsan_heal_gate *gate, uint32_t word, uint64_t looks)
 {
-	struct timespec most = {0, LOOK_NS};
+	struct timespec most = {0, (long)(looks < LOOK_LONGEST ? looks : LOOK_LONGEST) * LOOK_NS};
 	uint32_t waited = word | HEAL_WAITED;
 
 	if (word == waited || __atomic_compare_exchange_n(&gate->word, &word, waited, false, __ATOMIC_ACQ_REL,
@@ -183,7 +185,7 @@ static void say_inside(uint32_t node, bool is)
 }
 
 /* Now that the gate is ours: shall it stay so? Nobody else writes here meanwhile. */
-static void choose(struct atomsan_heal_variable *variable)
+static void choose(struct atomsan_heal_variable *variable, bool early)
 {
 	uint32_t me = heal_self.number;
 
@@ -193,7 +195,7 @@ static void choose(struct atomsan_heal_variable *variable)
 	variable->again++;
 	if (heal_unlikely(variable->rest))
 		variable->rest--;
-	variable->kept = !variable->rest && variable->again > KEEP_AFTER && heal_settings.keeps &&
+	variable->kept = !early && !variable->rest && variable->again > KEEP_AFTER && heal_settings.keeps &&
 			 heal_mode(variable->gate.mode) == HEAL_UNFENCED;
 	if (variable->kept)
 		variable->again = KEEP_AFTER;
@@ -220,8 +222,8 @@ static void own(struct atomsan_heal_gate *gate, uint32_t node, const struct heal
 	gate->from = kept ? NULL : wish->from;
 	gate->to = kept ? NULL : wish->to;
 	gate->section = wish->section;
-	gate->allow = kept ? 0 : wish->section->allow;
-	gate->stage = HEAL_OWNED;
+	gate->allow = kept ? 0 : wish->early ? ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE : wish->section->allow;
+	gate->stage = wish->early ? HEAL_EARLY : HEAL_OWNED;
 	if (node < HEAL_LOCKS)
 		__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
 }
@@ -282,6 +284,7 @@ bool heal_gate_again(uint32_t node, const struct heal_wish *wish)
  * Is its owner elsewhere, having kept it? Then it is opened. True: look again.
  * Who has been asked opens it at the end of his section, so once is enough; but
  * the one who asked may have been stopped in between, so who has slept asks too.
+ * What is not kept is opened without being asked.
  */
 static bool ask_back(struct atomsan_heal_gate *gate, uint32_t node, uint32_t word, bool slept)
 {
@@ -292,7 +295,7 @@ static bool ask_back(struct atomsan_heal_gate *gate, uint32_t node, uint32_t wor
 	if (node < HEAL_LOCKS || !heal_settings.keeps)
 		return false;
 	variable = variables[node - HEAL_LOCKS];
-	if (!slept && (word == marked || !__atomic_load_n(&variable->kept, __ATOMIC_RELAXED)))
+	if ((!slept && word == marked) || !__atomic_load_n(&variable->kept, __ATOMIC_RELAXED))
 		return false;
 	if (word != marked && !__atomic_compare_exchange_n(&gate->word, &word, marked, false,
 							   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -328,7 +331,7 @@ static bool close_gate(struct atomsan_heal_gate *gate, uint32_t node, uint32_t w
 		return false;
 	}
 	if (node >= HEAL_LOCKS)
-		choose(variables[node - HEAL_LOCKS]);
+		choose(variables[node - HEAL_LOCKS], wish->early);
 	own(gate, node, wish);
 	return true;
 }
@@ -384,7 +387,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			passed = true;
 			break;
 		}
-		if (ask_back(gate, node, word, rounds > SPINS))
+		if (ask_back(gate, node, word, rounds > SPINS && !(rounds % ASK_AGAIN)))
 			continue;
 		now = rounds && rounds < SPINS ? began : heal_now();
 		if (!began) {
@@ -423,13 +426,13 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 		}
 		/* The scheduler has a time of its own. */
 		if (late || (now - patience >= limit && !heal_scheduled())) {
-			if (gate->stage == HEAL_LINGERING && blamed)
+			if ((gate->stage == HEAL_LINGERING || gate->stage == HEAL_EARLY) && blamed)
 				__atomic_fetch_add(&blamed->late, 1, __ATOMIC_RELAXED);
 			count(blamed, limit == MOMENT_NS ? ATOMSAN_HEAL_SCHEDULED : ATOMSAN_HEAL_TIMEOUTS, 1);
 			break;
 		}
 		if (!heal_wait_scheduled(gate, patience + limit, &late))
-			sleep_at(gate, word);
+			sleep_at(gate, word, rounds > SPINS ? rounds - SPINS : 1);
 		/* Told to look again though nothing has changed, because nobody else can go on: so be it. */
 		else if (__atomic_load_n(&gate->word, __ATOMIC_ACQUIRE) == word && serial == gate->serial)
 			late |= ++in_vain > 1;

@@ -15,6 +15,7 @@
  *   heal_tell.c     accesses outside of sections
  *   heal_order.c    which gates may be waited for: the order of locks
  *   heal_section.c  sections: begun, ended, left
+ *   heal_early.c    sections that stand in line before they lock
  *   heal_lock.c     which locks a thread has
  *
  * Healing never stops a program that would go on by itself. A gate is waited for
@@ -52,6 +53,7 @@ enum heal_stage {
 	HEAL_OWNED,
 	HEAL_PASSING,   /* an access is about to happen, and that is all */
 	HEAL_LINGERING, /* the section has come to an end, but its unit may come there again */
+	HEAL_EARLY,     /* the unit is about to lock, and has not accessed anything yet */
 };
 
 /* Who sees to it that an access and a section see each other (heal_tell.c); in a gate of zeros both do. */
@@ -128,6 +130,7 @@ extern struct heal_use {
 	uint32_t closed; /* locks' gates that have an owner, and threads that wait at any gate */
 	uint32_t leads;  /* some calls close gates before they lock */
 	uint32_t tracks; /* some sections wait for a lock to be free */
+	uint32_t whole;  /* some sections are whole units */
 } heal_use;
 static inline bool heal_idle(void)
 {
@@ -187,6 +190,7 @@ struct heal_wish {
 	struct atomsan_heal_section *section; /* to have it, for this section; NULL: to pass by */
 	const char *from, *to;                /* the bytes that the access is about; from NULL: all */
 	unsigned kinds;                       /* what it does to them */
+	bool early;                           /* other sections are to wait, and accesses are not */
 };
 static inline bool heal_conflicts(const struct atomsan_heal_gate *gate, const struct heal_wish *wish)
 {
@@ -263,6 +267,33 @@ void heal_order_add(uint32_t from, uint32_t to);
 
 /* ---- sections (heal_section.c) ---- */
 
+/* Accesses under the lock, thousands of times, and none without it. */
+static inline bool heal_guard_trusted(const struct atomsan_heal_guard *guard)
+{
+	enum { TRUSTED = 4096 };
+
+	return guard->state != HEAL_GUARD_NONE && guard->times >= TRUSTED;
+}
+
+/* NULL: none is known. */
+static inline const void *heal_guard_lock(const struct atomsan_heal_guard *guard, const void *p)
+{
+	uint32_t state = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE);
+
+	return state == HEAL_GUARD_NEAR ? (const char *)p + guard->value
+	       : state == HEAL_GUARD_AT ? (const void *)(uint64_t)guard->value
+					: NULL;
+}
+
+/* It is the lock that the thread took last. */
+static inline bool heal_guard_held(const struct atomsan_heal_guard *guard, const void *p, bool may_share)
+{
+	const struct heal_held *last = &heal_self.held[heal_self.held_count - 1];
+
+	return heal_self.held_count && heal_guard_trusted(guard) &&
+	       last->object == heal_guard_lock(guard, p) && (may_share || !last->shared);
+}
+
 /* Two variables are guarded together from here on. Before threads are. */
 void heal_join(struct atomsan_heal_variable *a, struct atomsan_heal_variable *b);
 struct atomsan_heal_variable *heal_leader(struct atomsan_heal_variable *variable);
@@ -307,6 +338,10 @@ static inline bool heal_worth_keeping(const struct heal_open *open)
 }
 /* The thread gives up all that it has: it waits for others now, or is no more. */
 void heal_give_up(bool counted);
+
+/* ---- standing in line before the first lock (heal_early.c) ---- */
+
+void heal_early(void);
 
 /* ---- the usual ones (heal_simple.c) ---- */
 

@@ -32,12 +32,14 @@ static struct heal_held *find(const void *lock)
 void heal_lock_before(const void *lock)
 {
 	struct heal_thread *me = &heal_self;
-	uint32_t node = heal_lock_node(lock);
-	uint32_t owner = heal_owner(&heal_locks[node]);
+	uint32_t node = heal_lock_node(lock), owner;
 
 	me->through = NULL;
+	if (heal_unlikely(heal_use.whole))
+		heal_early();
 	if (heal_unlikely(me->reserved) && me->reserved != lock)
 		heal_lock_failed();
+	owner = heal_owner(&heal_locks[node]);
 	/* Who has it passes anyway, and must not be kept from what he would do with it. */
 	if (heal_unlikely((owner && owner != me->number) || leads[slot_of(me->place)]) && !me->reserved &&
 	    !find(lock)) {

@@ -18,8 +18,7 @@
 #include <stdint.h>
 
 enum {
-	NEAR = 1024,    /* bytes: a lock that lies beside what it guards */
-	TRUSTED = 4096, /* accesses under a lock, and none without it */
+	NEAR = 1024, /* bytes: a lock that lies beside what it guards */
 };
 
 static void count(struct atomsan_heal_section *section, enum atomsan_heal_counter counter)
@@ -66,44 +65,28 @@ static void guard_learn(struct atomsan_heal_guard *guard, const void *lock, cons
 	__atomic_store_n(&guard->state, near ? HEAL_GUARD_NEAR : HEAL_GUARD_AT, __ATOMIC_RELEASE);
 }
 
-/* NULL: none is known. */
-static const void *guard_lock(const struct atomsan_heal_guard *guard, const void *p)
-{
-	uint32_t state = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE);
-
-	return state == HEAL_GUARD_NEAR ? (const char *)p + guard->value
-	       : state == HEAL_GUARD_AT ? (const void *)(uint64_t)guard->value
-					: NULL;
-}
-
-static bool holds(const void *lock)
+static bool holds(const void *lock, bool may_share)
 {
 	for (uint32_t i = heal_self.held_count; i--;)
 		if (heal_self.held[i].object == lock)
-			return true;
+			return may_share || !heal_self.held[i].shared;
 	return false;
 }
 
-static bool holds_alone(const void *lock)
-{
-	for (uint32_t i = heal_self.held_count; i--;)
-		if (heal_self.held[i].object == lock)
-			return !heal_self.held[i].shared;
-	return false;
-}
-
-/* Is the variable used under one lock, always, and now? Then that lock's gate does for all. */
-static bool is_guarded(struct atomsan_heal_variable *variable, const void *p)
+/* Is the variable used under one lock, always, and now? Then that lock's gate does for all. Who only reads
+ * may share the lock; a section must have it alone, or two could begin at once. */
+static bool is_guarded(struct atomsan_heal_variable *variable, const void *p, bool may_share)
 {
 	struct atomsan_heal_guard *guard = &variable->guard;
 	const struct heal_thread *me = &heal_self;
 
 	if (guard->state == HEAL_GUARD_NONE)
 		return false;
-	if (guard->state == HEAL_GUARD_UNKNOWN && me->held_count && !me->held[me->held_count - 1].shared)
+	if (guard->state == HEAL_GUARD_UNKNOWN && me->held_count &&
+	    (may_share || !me->held[me->held_count - 1].shared))
 		guard_learn(guard, me->held[me->held_count - 1].object, p);
-	if (guard->state != HEAL_GUARD_UNKNOWN && holds_alone(guard_lock(guard, p))) {
-		if (heal_likely(guard->times >= TRUSTED))
+	if (guard->state != HEAL_GUARD_UNKNOWN && holds(heal_guard_lock(guard, p), may_share)) {
+		if (heal_likely(heal_guard_trusted(guard)))
 			return true;
 		guard->times++;
 		return false;
@@ -132,6 +115,9 @@ static bool take(struct heal_open *open, uint32_t node, const struct heal_wish *
 		return false;
 	if (gate->count > 1 && (gate->from != wish->from || gate->to != wish->to))
 		gate->from = gate->to = NULL;
+	/* What one of the sections minds, that have it at once, nobody may do. */
+	if (gate->count > 1)
+		gate->allow &= wish->section->allow;
 	__atomic_store_n(&gate->stage, HEAL_OWNED, __ATOMIC_RELEASE);
 	open->nodes[open->gates++] = node;
 	return true;
@@ -162,8 +148,8 @@ static void take_locks(struct heal_open *open, const void *p)
 	const void *lock;
 
 	take_held(open);
-	lock = guard_lock(&open->section->end_guard, p);
-	if (lock && !holds(lock)) {
+	lock = heal_guard_lock(&open->section->end_guard, p);
+	if (lock && !holds(lock, true)) {
 		uint32_t node = heal_lock_node(lock);
 
 		heal_order_taken(node);
@@ -228,6 +214,29 @@ static void close_gates(struct heal_open *open)
 			heal_gate_stage(open->nodes[i], HEAL_LINGERING);
 }
 
+/* It has stood in line already (heal_early.c), and now it comes to its first access. */
+static void begin_early(struct heal_open *open, const char *from, const char *to)
+{
+	uint32_t node = open->nodes[0];
+	struct atomsan_heal_gate *gate = heal_gate_of(node);
+	bool any = open->section->flags & ATOMSAN_HEAL_ANY;
+	struct heal_wish wish = {.from = any ? NULL : from, .to = any ? NULL : to};
+
+	open->from = from;
+	open->to = to;
+	open->held = heal_self.held_count;
+	open->stage = HEAL_OWNED;
+	heal_lock_leads();
+	take_locks(open, from);
+	/* Meanwhile it may have been taken for another section, too. */
+	gate->from = gate->count > 1 ? NULL : wish.from;
+	gate->to = gate->count > 1 ? NULL : wish.to;
+	gate->stage = HEAL_OWNED;
+	__atomic_store_n(&gate->allow, gate->allow & open->section->allow, __ATOMIC_RELEASE);
+	/* Who has been let pass by what was there before has told. */
+	let_through(node, &wish);
+}
+
 /* The unit goes on, with something else of the variable perhaps, and under other locks. */
 static void widen(struct heal_open *open, const char *from, const char *to)
 {
@@ -272,6 +281,12 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 	for (uint32_t i = 0; i < me->open_count; i++)
 		if (me->open[i].section == section)
 			before = &me->open[i];
+	if (before && before->stage == HEAL_EARLY) {
+		heal_count_entered(section);
+		is_guarded(variable, from, false);
+		begin_early(before, from, to);
+		return true;
+	}
 	if (before && section->flags & ATOMSAN_HEAL_RECURSIVE && overlap(before, from, to) &&
 	    before->stage == HEAL_OWNED) {
 		before->depth++;
@@ -301,7 +316,7 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 	open->gates = 0;
 	me->open_count++;
 	/* While the lock is held that all use the variable under, nobody else comes. */
-	open->lazy = is_guarded(variable, from) && !(section->flags & ATOMSAN_HEAL_SCHEDULE);
+	open->lazy = is_guarded(variable, from, false) && !(section->flags & ATOMSAN_HEAL_SCHEDULE);
 	if (!open->lazy)
 		close_gates(open);
 	/* What it was begun with before is passed on to this one. */
@@ -336,7 +351,8 @@ static void reach_end(struct heal_open *open, const char *from)
 		open->depth--;
 		return;
 	}
-	for (uint32_t i = me->held_count; i--;)
+	/* One whose gates are not needed yet has not let go what it began under. */
+	for (uint32_t i = open->lazy ? 0 : me->held_count; i--;)
 		if (!has_gate(open, heal_lock_node(me->held[i].object))) {
 			guard_learn(&open->section->end_guard, me->held[i].object, from);
 			heal_use.tracks = 1;
@@ -401,7 +417,7 @@ static void pass_by(struct atomsan_heal_variable *variable, const char *from, co
 	/* Outside of its sections, somebody may be about to take a gate away that was kept. */
 	if (owner == heal_self.number && leader->gate.count)
 		return;
-	if (is_guarded(variable, from)) {
+	if (is_guarded(variable, from, kinds == ATOMSAN_HEAL_READ)) {
 		if (heal_unlikely(owner))
 			heal_gate_pass(node, &wish);
 		return;
@@ -424,7 +440,8 @@ static bool reach_ends(const struct atomsan_heal_place *place, const char *from,
 		if (role->what != ATOMSAN_HEAL_END || !(role->kind & kinds))
 			continue;
 		for (uint32_t j = 0; j < me->open_count; j++)
-			if (me->open[j].section == role->section && overlap(&me->open[j], from, to)) {
+			if (me->open[j].section == role->section && me->open[j].stage != HEAL_EARLY &&
+			    overlap(&me->open[j], from, to)) {
 				reach_end(&me->open[j], from);
 				ended = true;
 			}

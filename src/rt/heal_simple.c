@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The usual section, in the field: a thread that holds no lock and is in no
- * other section comes to a place where one section begins or ends, and has kept
- * its gate since the last time (heal_gate.c). Then there is nothing to be waited
- * for, no order to be noted and nobody to be let through. What is anything else
- * is left to heal_section.c, which does all of it, and this as well.
+ * The usual section, in the field: a thread that is in no other section comes to
+ * a place where one section begins or ends. Either it holds no lock, and has
+ * kept the gate since the last time (heal_gate.c), or it has the lock that
+ * everybody uses the variable under, and needs no gate before it lets that go. Then
+ * there is nothing to be waited for, no order to be noted and nobody to be let
+ * through. What is anything else is left to heal_section.c, which does all of
+ * it, and this as well.
  */
 #include "rt/heal_gate.h"
 
@@ -16,14 +18,17 @@ bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from,
 	struct atomsan_heal_variable *variable = section->variable;
 	struct heal_wish wish = {.section = section, .from = from, .to = to, .kinds = 3};
 	struct heal_open *open = &me->open[0];
+	bool lazy;
 
-	if (heal_unlikely(me->held_count || section->unit != unit || !(place->role->kind & kinds) ||
-			  section->flags & (ATOMSAN_HEAL_OFF | ATOMSAN_HEAL_SCHEDULE) ||
-			  section->end_guard.state || place->variable->guard.state != HEAL_GUARD_NONE))
+	if (heal_unlikely(section->unit != unit || !(place->role->kind & kinds) ||
+			  section->flags & (ATOMSAN_HEAL_OFF | ATOMSAN_HEAL_SCHEDULE)))
 		return false;
 	if (variable->leader)
 		variable = variable->leader;
-	if (heal_unlikely(!variable->node) || !heal_gate_again((uint32_t)variable->node, &wish))
+	lazy = heal_guard_held(&place->variable->guard, from, false);
+	if (!lazy &&
+	    (me->held_count || section->end_guard.state || place->variable->guard.state != HEAL_GUARD_NONE ||
+	     heal_unlikely(!variable->node) || !heal_gate_again((uint32_t)variable->node, &wish)))
 		return false;
 	heal_count_entered(section);
 	open->section = section;
@@ -31,11 +36,12 @@ bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from,
 	open->to = to;
 	open->frame = frame;
 	open->depth = 1;
-	open->held = 0;
+	open->held = me->held_count;
 	open->stage = HEAL_OWNED;
-	open->reused = open->lazy = false;
+	open->reused = false;
+	open->lazy = lazy;
 	open->nodes[0] = (uint32_t)variable->node;
-	open->gates = 1;
+	open->gates = !lazy;
 	me->open_count = 1;
 	return true;
 }
@@ -46,15 +52,16 @@ bool heal_simple_end(const struct atomsan_heal_place *place, const char *from, c
 	const struct atomsan_heal_role *role = place->role;
 	struct heal_open *open = &me->open[0];
 
-	if (heal_unlikely(me->open_count != 1 || me->held_count || open->section != role->section ||
-			  !(role->kind & kinds) || open->depth != 1 || open->gates != 1 ||
-			  open->stage != HEAL_OWNED || heal_worth_keeping(open)))
+	if (heal_unlikely(me->open_count != 1 || open->section != role->section || !(role->kind & kinds) ||
+			  open->depth != 1 || open->stage != HEAL_OWNED || heal_worth_keeping(open)) ||
+	    (open->lazy ? open->gates : open->gates != 1 || me->held_count))
 		return false;
 	if (heal_unlikely(!(open->section->flags & ATOMSAN_HEAL_ANY) &&
 			  (open->from >= to || from >= open->to)))
 		return false;
 	open->stage = HEAL_PASSING;
-	heal_gate_stage(open->nodes[0], HEAL_PASSING);
+	if (open->gates)
+		heal_gate_stage(open->nodes[0], HEAL_PASSING);
 	me->pending = true;
 	return true;
 }
@@ -64,10 +71,12 @@ bool heal_simple_done(void)
 	struct heal_thread *me = &heal_self;
 	struct heal_open *open = &me->open[0];
 
-	if (heal_unlikely(me->open_count != 1 || me->told || open->stage != HEAL_PASSING || open->gates != 1))
+	if (heal_unlikely(me->open_count != 1 || me->told || open->stage != HEAL_PASSING ||
+			  open->gates != !open->lazy))
 		return false;
 	me->pending = false;
 	me->open_count = 0;
-	heal_gate_release(open->nodes[0]);
+	if (open->gates)
+		heal_gate_release(open->nodes[0]);
 	return true;
 }

@@ -76,6 +76,7 @@ INTERPOSER pid_t _Fork(void)
 static void executing(void)
 {
 	rt_op(TRACE_OP_EXEC, 0, NULL, rt_take_site());
+	sched_cpu_end(0);
 }
 
 INTERPOSER int execve(const char *path, char *const argv[], char *const envp[])

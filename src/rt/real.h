@@ -94,6 +94,8 @@ struct sockaddr;
 	F(int, usleep, (unsigned), NULL)                                                                   \
 	F(unsigned, sleep, (unsigned), NULL)                                                               \
 	F(int, thrd_sleep, (const struct timespec *, struct timespec *), NULL)                             \
+	F(int, sched_getaffinity, (pid_t, size_t, cpu_set_t *), NULL)                                      \
+	F(int, pthread_getaffinity_np, (pthread_t, size_t, cpu_set_t *), NULL)                             \
 	F(int, sched_yield, (void), NULL)                                                                  \
 	F(int, poll, (struct pollfd *, unsigned long, int), NULL)                                          \
 	F(int, ppoll, (struct pollfd *, unsigned long, const struct timespec *, const sigset_t *), NULL)   \

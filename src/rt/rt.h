@@ -78,6 +78,7 @@ struct rt_thread {
 	uint32_t flushing;      /* frames are being written */
 	uint32_t sub;           /* segments begun since `stamp` */
 	uint64_t segment_start; /* `next` when the segment began */
+	int locks;              /* that the thread holds; only a hint, see short_segment() */
 	int inside;             /* depth of runtime code that calls into libc: interposers pass through */
 	uint64_t stamp;         /* latest that this thread drew */
 	struct atomsan_frame *written; /* frames below are in the trace */

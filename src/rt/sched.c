@@ -229,6 +229,8 @@ void sched_release(void)
 		if (t->status == SCHED_GONE)
 			continue;
 		t->until = 0;
+		if (t->tid)
+			sched_cpu_end(t->tid);
 		__atomic_store_n(&t->go, 1, __ATOMIC_RELEASE);
 		sys3(futex, &t->go, FUTEX_WAKE_PRIVATE, 1);
 	}

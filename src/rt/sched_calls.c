@@ -126,6 +126,24 @@ INTERPOSER int sched_yield(void)
 	return 0;
 }
 
+INTERPOSER int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+{
+	int result = REAL(sched_getaffinity)(pid, bytes, set);
+
+	if (!result)
+		sched_cpu_hide(pid, bytes, set);
+	return result;
+}
+
+INTERPOSER int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t *set)
+{
+	int error = REAL(pthread_getaffinity_np)(thread, bytes, set);
+
+	if (!error)
+		sched_cpu_hide(0, bytes, set);
+	return error;
+}
+
 INTERPOSER void thrd_yield(void)
 {
 	sched_yield();

@@ -156,6 +156,7 @@ void sched_fork_child(void)
 {
 	if (!sched.report)
 		return;
+	sched_cpu_end(0);
 	rt_self.sched = NULL;
 	__atomsan_thread.scheduled = NULL;
 	sched.mode = SCHED_OFF;
@@ -174,6 +175,7 @@ void sched_start(void)
 	}
 	if (sched.counts_all)
 		rt_options.filter = 0;
+	sched_cpu_begin();
 	sched_pick_begin();
 	add(0, NULL);
 }

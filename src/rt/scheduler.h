@@ -17,6 +17,7 @@
  *   sched_follow.c following the schedule
  *   sched_wait.c   what waits: locks, conditions, barriers, joins, the kernel
  *   sched_calls.c  interposers of calls that sleep in the kernel
+ *   sched_cpu.c    on which processor all this happens
  *
  * Nothing here is reached while the option sched is not set: rt_self.sched is
  * NULL then, and that is all that hooks and interposers look at.
@@ -312,6 +313,13 @@ void sched_pick_created(struct sched_thread *t);
 /* What a thread did counts; called with what it did still in next_object. */
 void sched_pick_done(struct sched_thread *t);
 uint64_t sched_random(void);
+
+/* sched_cpu.c */
+void sched_cpu_begin(void);      /* before there are other threads */
+void sched_cpu_end(int32_t tid); /* the thread goes where it likes; 0: the calling one */
+/* A set of processors that this thread may use, as libc told it: shown as it would be without the scheduler.
+ * 0: the calling thread. */
+void sched_cpu_hide(int32_t tid, uint64_t bytes, void *set);
 
 /* sched_first.c */
 bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds);

@@ -160,6 +160,8 @@ static void end_module(struct trace_writer *w)
 	m->head.spec_length = m->spec.length;
 	resolve(m, &m->sites, m->head.sites_address, sizeof(struct atomsan_site), 0, 5);
 	resolve(m, &m->functions, m->head.functions_address, sizeof(struct atomsan_function), 0, 4);
+	resolve(m, &m->functions, m->head.functions_address, sizeof(struct atomsan_function),
+		offsetof(struct atomsan_function, calls_on), 1);
 	resolve(m, &m->variables, m->head.variables_address, sizeof(struct atomsan_variable),
 		offsetof(struct atomsan_variable, name), 3);
 	append(&all, &m->head, sizeof m->head);
@@ -286,7 +288,8 @@ uint32_t trace_writer_function(struct trace_writer *w, const struct trace_functi
 					.line = function->line,
 					.receiver = function->receiver,
 					.flags = function->flags,
-					.asm_blocks = function->asm_blocks};
+					.asm_blocks = function->asm_blocks,
+					.calls_on = intern(m, function->calls_on)};
 	append(&m->functions, &raw, sizeof raw);
 	return (uint32_t)w->next_function++;
 }

@@ -5,7 +5,8 @@
  * store buffer each, as x86 has it) and a membarrier that empties the others'
  * one after the other. All interleavings of two or three threads are gone
  * through: those with sections read a number and write it one higher, and so does
- * one that accesses it outside of sections. The number is right at the end, and
+ * one that accesses it outside of sections. Some sections have the gate before they
+ * begin, while accesses still pass. The number is right at the end, and
  * from everywhere there is a way to the end.
  *
  * Each barrier, fence and second look is then left out in turn, and the model
@@ -24,7 +25,17 @@
 #include <cmocka.h>
 
 enum { THREADS = 3, BUFFER = 4, MARK = 8 };
-enum variable { WORD, MODE, OPENED, KEPT, X, TOLD, INSIDE = TOLD + THREADS, VARIABLES = INSIDE + THREADS };
+enum variable {
+	WORD,
+	MODE,
+	OPENED,
+	KEPT,
+	ALLOW,
+	X,
+	TOLD,
+	INSIDE = TOLD + THREADS,
+	VARIABLES = INSIDE + THREADS
+};
 enum mode { FENCED, UNFENCED };
 
 /* What is left out. */
@@ -35,6 +46,7 @@ enum without {
 	ACCESS_FENCE,   /* of an access to a variable whose gate is fenced */
 	SECOND_LOOK,    /* of an owner that comes again */
 	COUNTING,       /* of openings */
+	EARLY_SCAN,     /* of a section that has stood in line, at its first access */
 	WITHOUT_COUNT
 };
 
@@ -49,6 +61,7 @@ enum step {
 	TAKE,
 	TAKE_FAILED,
 	CHOOSE,
+	EARLY, /* the gate is had, and accesses still pass */
 	PAY,
 	PAY_BARRIER,
 	SCAN,
@@ -90,6 +103,7 @@ struct state {
 
 static enum without without;
 static bool accesses[THREADS]; /* which of them has no sections */
+static bool early;             /* sections may stand in line before they begin */
 
 /* ---- states that have been seen ---- */
 
@@ -209,8 +223,8 @@ static void step(const struct state *before, unsigned which, uint32_t from)
 	struct thread *t = &s->threads[which];
 	unsigned me = which + 1, word, i;
 
-	/* Full: something has to go out first. */
-	if (t->count == BUFFER)
+	/* Full: something has to go out first. No step writes more than two. */
+	if (t->count > BUFFER - 2)
 		return;
 	switch ((enum step)t->step) {
 	case BEGIN:
@@ -263,8 +277,18 @@ static void step(const struct state *before, unsigned which, uint32_t from)
 			if (keep && get(s, t, MODE) != UNFENCED)
 				continue;
 			put(&choice.threads[which], KEPT, keep);
+			put(&choice.threads[which], ALLOW, 0);
 			go(&choice, &choice.threads[which], PAY, from);
 		}
+		if (early) {
+			put(t, KEPT, 0);
+			put(t, ALLOW, 1);
+			go(s, t, EARLY, from);
+		}
+		break;
+	case EARLY:
+		put(t, ALLOW, 0);
+		go(s, t, without == EARLY_SCAN ? READ : PAY, from);
 		break;
 	case PAY:
 		t->value = (uint8_t)get(s, t, MODE);
@@ -373,7 +397,7 @@ static void step(const struct state *before, unsigned which, uint32_t from)
 		go(s, t, TELL_AGAIN, from);
 		break;
 	case TELL_AGAIN:
-		go(s, t, get(s, t, WORD) ? UNTELL : ACCESS_READ, from);
+		go(s, t, get(s, t, WORD) && !get(s, t, ALLOW) ? UNTELL : ACCESS_READ, from);
 		break;
 	case UNTELL:
 		put(t, TOLD + which, 0);
@@ -382,7 +406,7 @@ static void step(const struct state *before, unsigned which, uint32_t from)
 	case PASS:
 		word = get(s, t, WORD);
 		t->seen = (uint8_t)word;
-		if (!word) {
+		if (!word || get(s, t, ALLOW)) {
 			go(s, t, TELL, from);
 		} else {
 			struct state again = *s;
@@ -459,6 +483,7 @@ static uint32_t count_stuck(void)
 struct setting {
 	uint8_t sections[2], accesses; /* how many each thread makes */
 	uint8_t mode, kept;            /* at the start; kept: by the first */
+	bool early;
 };
 
 static struct outcome explore(const struct setting *setting, enum without left_out)
@@ -471,6 +496,7 @@ static struct outcome explore(const struct setting *setting, enum without left_o
 	memset(table, 0, 2 * ROOM * sizeof *table);
 	count = edge_count = 0;
 	without = left_out;
+	early = setting->early;
 	for (unsigned i = 0; i < THREADS; i++) {
 		accesses[i] = i == 2;
 		start.threads[i].left = i == 2 ? setting->accesses : setting->sections[i];
@@ -501,9 +527,10 @@ static struct outcome explore(const struct setting *setting, enum without left_o
 }
 
 static const struct setting settings[] = {
-	{{2, 1}, 0, UNFENCED, 1}, {{1, 1}, 0, UNFENCED, 0}, {{2, 0}, 2, UNFENCED, 1},
-	{{1, 0}, 2, UNFENCED, 0}, {{1, 0}, 2, FENCED, 0},   {{1, 1}, 1, UNFENCED, 1},
-	{{1, 1}, 1, FENCED, 0},
+	{{2, 1}, 0, UNFENCED, 1, false}, {{1, 1}, 0, UNFENCED, 0, false}, {{2, 0}, 2, UNFENCED, 1, false},
+	{{1, 0}, 2, UNFENCED, 0, false}, {{1, 0}, 2, FENCED, 0, false},   {{1, 1}, 1, UNFENCED, 1, false},
+	{{1, 1}, 1, FENCED, 0, false},   {{1, 0}, 2, UNFENCED, 0, true},  {{1, 0}, 2, FENCED, 0, true},
+	{{1, 1}, 1, UNFENCED, 0, true},
 };
 
 static void nothing_is_lost(void **state)

@@ -220,7 +220,7 @@ static void agrees_with_brute_force(void **unused)
 
 	for (uint32_t run = 0; run < RUNS; run++) {
 		struct event events[EVENTS + 1];
-		struct pairs *pairs = pairs_new();
+		struct pairs *pairs = pairs_new(NULL);
 		const struct pairs_pair *all;
 		uint32_t count, found;
 

@@ -67,7 +67,7 @@ static void all_once(void **state)
 		struct predict p;
 
 		make(&p, groups, count, &random);
-		ranking_make(&r, &p, groups, both);
+		ranking_make(&r, &p, groups, both, 0);
 		for (uint32_t i = 0; i < r.count; i++) {
 			const struct prediction *it = &p.predictions[r.turns[i].prediction];
 
@@ -108,7 +108,7 @@ static void spread_out(void **state)
 	p.predictions = mem_zalloc(9, sizeof(*p.predictions));
 	for (uint32_t i = 0; i < 9; i++)
 		p.predictions[i].goal = (struct weave_goal){.count = 1, .targets = {i}};
-	ranking_make(&r, &p, groups, true);
+	ranking_make(&r, &p, groups, true, 0);
 	assert_int_equal(r.count, 18);
 	for (uint32_t i = 0; i < 18; i++) {
 		assert_int_equal(r.turns[i].prediction, wanted[i % 9]);
@@ -118,39 +118,52 @@ static void spread_out(void **state)
 	free(p.predictions);
 }
 
-/* One place, one variable that is written again and again: every other turn is for what comes late. */
-static void unseen_first(void **state)
+/* One place, one variable that is written again and again: turns are for what comes late and for what is
+ * moved far. */
+static void kinds_mixed(void **state)
 {
-	enum { WRITES = 8 };
-	uint32_t groups[WRITES] = {0};
-	bool had[WRITES] = {false};
-	struct history h;
-	struct ranking r;
-	struct predict p = {.history = &h, .count = WRITES - 2};
+	enum { WRITES = 64, COUNT = 8 };
+	/* Accesses that change places: each comes at another time, and is moved another way. */
+	static const uint32_t moved[COUNT] = {5, 20, 3, 30, 11, 2, 8, 13};
 
-	history_init(&h);
-	history_variable(&h);
-	for (uint32_t i = 0; i < WRITES; i++)
-		history_add(&h, (struct history_event){.thread = i & 1, .kind = HISTORY_WRITE});
-	p.predictions = mem_zalloc(WRITES, sizeof(*p.predictions));
-	for (uint32_t i = 0; i < p.count; i++) {
-		p.predictions[i].goal = (struct weave_goal){.count = 1, .targets = {i}};
-		p.predictions[i].accesses[1] = i + 1; /* neither the first write nor the last */
-	}
-	ranking_make(&r, &p, groups, false);
-	assert_int_equal(r.count, WRITES - 2);
-	for (uint32_t i = 0; i < r.count; i++) {
-		uint32_t late = p.count - 1;
+	for (uint32_t round = 0; round < 3; round++) {
+		uint32_t groups[COUNT] = {0};
+		bool had[COUNT] = {false};
+		struct history h;
+		struct ranking r;
+		struct predict p = {.history = &h, .count = COUNT};
 
-		while (had[late])
-			late--;
-		if (!(i & 1))
-			assert_int_equal(r.turns[i].prediction, late);
-		had[r.turns[i].prediction] = true;
+		history_init(&h);
+		history_variable(&h);
+		for (uint32_t i = 0; i < WRITES; i++)
+			history_add(&h, (struct history_event){.thread = i & 1, .kind = HISTORY_WRITE});
+		p.predictions = mem_zalloc(COUNT, sizeof(*p.predictions));
+		for (uint32_t i = 0; i < COUNT; i++) {
+			p.predictions[i].goal = (struct weave_goal){.count = 1, .targets = {i}};
+			/* Neither the first write nor the last. */
+			p.predictions[i].accesses[0] = 1 + i + moved[i];
+			p.predictions[i].accesses[1] = 1 + i;
+		}
+		ranking_make(&r, &p, groups, false, round);
+		assert_int_equal(r.count, COUNT);
+		for (uint32_t i = 0; i < COUNT; i++) {
+			uint32_t turn = (i + (round ? 2 : 0)) % 4, late = COUNT - 1, far = COUNT;
+
+			while (had[late])
+				late--;
+			for (uint32_t k = 0; k < COUNT; k++)
+				if (!had[k] && (far == COUNT || moved[k] > moved[far]))
+					far = k;
+			if (turn != 1)
+				assert_int_equal(r.turns[i].prediction, turn ? far : late);
+			assert_int_equal(r.turns[i].moved, moved[r.turns[i].prediction] * 100 / (WRITES + 1));
+			assert_false(had[r.turns[i].prediction]);
+			had[r.turns[i].prediction] = true;
+		}
+		ranking_release(&r);
+		history_release(&h);
+		free(p.predictions);
 	}
-	ranking_release(&r);
-	history_release(&h);
-	free(p.predictions);
 }
 
 /* What leaves the same value has no weight, whatever else speaks for it; what leaves another has. */
@@ -187,7 +200,7 @@ static void silent_late(void **state)
 								       .kind = kind[k],
 								       .value = value[k]});
 			}
-			ranking_make(&r, &p, &group, false);
+			ranking_make(&r, &p, &group, false, 0);
 			assert_int_equal(r.count, 1);
 			assert_int_equal(r.turns[0].weight == 0, a && a == b);
 			ranking_release(&r);
@@ -198,7 +211,7 @@ static void silent_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(all_once), cmocka_unit_test(spread_out),
-					   cmocka_unit_test(unseen_first), cmocka_unit_test(silent_late)};
+					   cmocka_unit_test(kinds_mixed), cmocka_unit_test(silent_late)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
  * borrow takes a thing and gives it back, and who wants it meanwhile goes away;
  * lend does the same, and is looked at by who does not want it. mark writes two
  * members that nobody reads together. move writes two members that somebody
- * does.
+ * does. pass looks again whose turn it is, and goes by that; draw takes for its
+ * number what is somebody else's by then.
  */
 #include "stage.h"
 
@@ -15,6 +16,7 @@ struct thing {
 	bool taken, lent;
 	long user, label;
 	long x, y;
+	long turn, number;
 };
 
 static struct thing thing = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -102,12 +104,57 @@ long sum(struct thing *t)
 	return both;
 }
 
+/* Looked at again. */
+void pass(struct thing *t, long mine)
+{
+	pthread_mutex_lock(&t->lock);
+	t->turn++;
+	pthread_mutex_unlock(&t->lock);
+	STAGE(16);
+	STAGE(19);
+	pthread_mutex_lock(&t->lock);
+	if (t->turn <= mine)
+		use(0);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void next(struct thing *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->turn++;
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* Torn. */
+int draw(struct thing *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->number++;
+	pthread_mutex_unlock(&t->lock);
+	STAGE(20);
+	STAGE(23);
+	pthread_mutex_lock(&t->lock);
+	long mine = t->number;
+
+	pthread_mutex_unlock(&t->lock);
+	return (int)mine;
+}
+
+void another(struct thing *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->number++;
+	pthread_mutex_unlock(&t->lock);
+}
+
 static void *first(void *unused)
 {
 	borrow(&thing);
 	lend(&thing);
 	mark(&thing, 1);
 	move(&thing, 1);
+	pass(&thing, 0);
+	use(draw(&thing));
 	return unused;
 }
 
@@ -125,6 +172,12 @@ static void *second(void *unused)
 	STAGE(13);
 	use((int)sum(&thing));
 	STAGE(14);
+	STAGE(17);
+	next(&thing);
+	STAGE(18);
+	STAGE(21);
+	another(&thing);
+	STAGE(22);
 	return unused;
 }
 

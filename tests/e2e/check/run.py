@@ -23,13 +23,16 @@ CASES = [
     ("figure2.c", ["--units=sections"], set()),
     ("guards.c", [], {("step unfinished", "globals of FILE")}),
     ("owned.c", [], {("rotate sum", "list"), ("push watch", "list")}),
+    ("calls.c", [], {("put torn", "stream"), ("looped put", "stream"), ("copied put", "stream")}),
+    ("freed.c", [], {("look renew", "whole")}),
     ("piper.c", [], set()),
     ("piper.c", ["--keep-units-at-waits"], {("fill take", "pipe")}),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
-    ("apart.c", [], {("lend look", "thing"), ("move sum", "thing")}),
+    ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
     ("apart.c", ["--every-cycle"],
-     {("borrow", "thing"), ("lend look", "thing"), ("clear mark", "thing"), ("move sum", "thing")}),
+     {("borrow", "thing"), ("lend look", "thing"), ("clear mark", "thing"), ("move sum", "thing"), ("another draw", "thing"),
+      ("next pass", "thing")}),
 ]
 # program, spec file, findings
 SPECS = [
@@ -42,12 +45,13 @@ SPECS = [
     ("figure2.c", "set xy variable x y", set()),
     ("guards.c", "set w variable work\nset t variable total", set()),
     ("owned.c", "notunit function rotate\nnotunit function watch", set()),
+    ("calls.c", "notunit function torn\nnotunit function looped\nnotunit function copied", set()),
     ("piper.c", "wait function take", set()),
     ("contexts.cc", "ignore type counter", set()),
     ("silent.c", "notunit function eat", set()),
     # What is declared is meant.
     ("apart.c", "unit function borrow\nunit function mark",
-     {("borrow", "thing"), ("lend look", "thing"), ("clear mark", "thing"), ("move sum", "thing")}),
+     {("borrow", "thing"), ("lend look", "thing"), ("clear mark", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
 ]
 # What is wrong with a spec file, and what is said of it.
 BAD = [

@@ -3,7 +3,7 @@
 """run.py ATOMSAN PROGRAM: builds a program, lints it, and compares with what its comments say.
 
   expect: FUNCTION KIND VARIABLE   a finding at the default confidence whose first unit is the function; KIND is a
-                                   finding's kind, VARIABLE one of its variables
+                                   finding's kind, VARIABLE one of its variables; * stands for anything
   expect nothing                   no finding
   expect count: NAME N             this count of the document
   expect blind spot: TEXT          a sentence that has this text
@@ -12,6 +12,7 @@
 
 All findings must be expected, and all expectations met.
 """
+import fnmatch
 import json
 import pathlib
 import re
@@ -50,7 +51,7 @@ def main():
     for finding in document["findings"]:
         function = finding["units"][0]["function"]
         met = [e for e in expected
-               if e[0] == function and e[1] == finding["kind"] and e[2] in finding["variables"]]
+               if e[0] == function and e[1] == finding["kind"] and fnmatch.filter(finding["variables"], re.sub(r"\[", "[[]", e[2]))]
         if not met:
             wrong.append(f"not expected: {function} {finding['kind']} {finding['variables']}")
         for one in met:

@@ -121,7 +121,10 @@ def intended(atomsan, source, work):
         document = json.loads(run([atomsan, "predict", "--no-store", "--json", *options, work / "intended.atr"], 66).stdout)
         found = {finding["units"][0]["function"] for finding in document["findings"]}
         assert found == expected, f"{options}: {found} instead of {expected}"
-        assert bool(document["counts"].get("harmless and not reported")) == (not options), document["counts"]
+        left_out = document["counts"].get("harmless and not reported", 0)
+        assert bool(left_out) == (not options), document["counts"]
+        told = run([atomsan, "predict", "--no-store", *options, work / "intended.atr"], 66).stdout
+        assert (f"{left_out:.0f} predicted orders do no harm" in told) == (not options), told
 
 
 def refuses(atomsan, source, work):

@@ -18,7 +18,8 @@ import time
 ATOMSAN = os.path.abspath(sys.argv[1])
 SOURCES = pathlib.Path(sys.argv[2]).absolute()
 STRATEGIES = ["random", "pct", "pos", "surw"]
-RIGHT = ["queue.c", "phases.c", "polling.c", "timed.c", "c11.c", "cxx.cc", "forks.c", "handler.c", "cancels.c", "kernel.c", "chain.c"]
+RIGHT = ["queue.c", "phases.c", "polling.c", "timed.c", "c11.c", "cxx.cc", "forks.c", "handler.c", "cancels.c", "kernel.c", "chain.c",
+         "processors.c"]
 # What the program does wrong, and the runs that each strategy may need to find it.
 WRONG = {
     "lost.c": ("wrong exit status", 50),
@@ -149,6 +150,33 @@ def test_alone():
     expect(count(result, "runs") == 8, result["counts"])
     result = explore(program, "--seed=1", "--jobs=1", "--budget=4", "--no-predict")
     expect(count(result, "failures") == 0 == count(result, "disturbed"), result["counts"])
+
+
+def test_held():
+    """Who stops explore while a failure waits to be looked at alone is told of it, and has its schedule."""
+    program = build("held.c")
+    runs = pathlib.Path("runs")
+
+    def begun():
+        return runs.read_text().split() if runs.exists() else []
+
+    for mode, interrupts in (("passes", 1), ("stays", 2)):
+        runs.unlink(missing_ok=True)
+        shutil.rmtree("schedules", ignore_errors=True)
+        tool = subprocess.Popen([ATOMSAN, "explore", "--json", "--no-store", "--no-predict", "--jobs=2", "--timeout=100", "-o",
+                                 "schedules", "--", program, mode], stdout=subprocess.PIPE, universal_newlines=True)
+        # The second run is over once its process was waited for; the third is still there then.
+        expect(wait_until(lambda: len(begun()) == 3 and not os.path.exists(f"/proc/{begun()[1]}")), "no failure", begun())
+        tool.send_signal(signal.SIGINT)
+        if interrupts == 2:
+            expect(wait_until(lambda: len(begun()) == 4), "it was not looked at", begun())
+            tool.send_signal(signal.SIGINT)
+        text = tool.communicate(timeout=60)[0]
+        expect(tool.returncode == -signal.SIGINT, mode, tool.returncode)
+        findings = json.loads(text)["findings"]
+        expect(len(findings) == 1 and findings[0]["state"] == "observed", mode, findings)
+        expect("exit status is 1" in findings[0]["title"], findings[0]["title"])
+        expect("\nverdict wrong exit status" in pathlib.Path(findings[0]["schedule"]).read_text(), mode)
 
 
 def test_first():

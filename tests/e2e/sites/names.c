@@ -117,6 +117,11 @@ FUNCTION get_bits(struct node *n)
 	plain = (int)n->middle; //= write - - global plain; read node middle receiver n bitfield
 }
 
+__attribute__((noinline)) struct point *fresh(void)
+{
+	return malloc(64);
+}
+
 FUNCTION others(void *anything, struct only *only, void *pair, int i)
 {
 	struct node *n = anything;
@@ -125,7 +130,7 @@ FUNCTION others(void *anything, struct only *only, void *pair, int i)
 	((struct limits *)pair)->hi = i;          //= write limits hi parameter pair
 	only->box.lonely = i;                     //= write only box.lonely receiver only
 	n->count++;                               //= atomic-rmw node count loaded n
-	((struct point *)malloc(64))->y = i;      //= call - - unknown -; write point y call malloc
+	fresh()->y = i;                           //= write point y call fresh
 	memset(&n->lim, 0, sizeof n->lim);        //= write node lim loaded n
 	n->next->lim = n->lim;                    //= read node next loaded n; read node lim loaded n; write node lim member node.next
 }

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Elevator, in MoTH's Table 2, PENELOPE's Table 1 and von Praun and Gross.
- * Lifts look for floors where somebody waits and claim them; meanwhile more
- * people come.
+ * People call lifts from floors with a lock each; a lift that is idle goes to
+ * the lowest floor that calls and that no other lift has claimed.
  *
- * What breaks: claim_up and claim_down check in one critical section that
- * people wait and no lift is on its way, and set the flag in the next, so that
- * two lifts go to the same floor. (This is the variant that MoTH was given; in
- * the original the second critical section checks again.) That a lower floor
- * may be pressed while idle goes on to the next one is intended.
+ * What breaks: do_idle looks at the floors one by one, and each is looked at
+ * only because those below did not call, which may have changed since. Claiming
+ * a call takes two critical sections that test it, one for calls up and one for
+ * calls down makes four, and MoTH counts each pair of them in two rounds
+ * of the loop: 16. That the second of the two tests again is why no call is
+ * claimed twice; it does not ask for people again, so a lift may come for nobody.
  *
- * How it shows: exit status 1 if a lift comes to a floor that it claimed, and
- * finds nobody.
+ * How it shows: exit status 1 if a lift set out for a floor although a lower
+ * one had called earlier, and nobody had claimed it.
  *
- * usage: elevator [LIFTS FLOORS PEOPLE]
+ * usage: elevator [LIFTS FLOORS CALLS]
  */
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,168 +26,258 @@
 #include "../../stage.h"
 
 enum { LIFTS_MAX = 8, FLOORS_MAX = 64 };
+enum direction { UP, DOWN, DIRECTIONS };
 
-struct floor {
-	pthread_mutex_t lock;
-	int up_people, down_people;
-	bool up_flag, down_flag; /* a lift is on its way */
+struct controls {
+	pthread_mutex_t lock[FLOORS_MAX];
+	int up_people[FLOORS_MAX], down_people[FLOORS_MAX];
+	bool up_flag[FLOORS_MAX], down_flag[FLOORS_MAX]; /* a lift is on its way */
 };
 
-struct building {
+struct tally {
 	pthread_mutex_t lock;
 	int served;
-	struct floor floor[FLOORS_MAX];
 };
 
-static struct building building = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static int lifts = 2, floors = 8, people_in_all = 20;
+/* When something was done to the calls from each floor, for the check in the end; 0: never. */
+struct record {
+	int when[FLOORS_MAX][DIRECTIONS];
+};
 
-static void push_up(struct floor *f)
+struct lift {
+	pthread_t thread;
+	int floor, target;
+	enum direction call; /* that it goes to the target for */
+	bool idle;
+	struct record claimed, set_out;
+};
+
+static struct controls controls;
+static struct tally tally = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static int lifts = 2, floors = 8, calls = 12, people_in_all;
+static atomic_int now = 1;
+
+static void push_up(struct controls *c, int floor, int people, int *when)
 {
-	pthread_mutex_lock(&f->lock);
-	f->up_people++;
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock[floor]);
+	c->up_people[floor] += people;
+	*when = atomic_fetch_add(&now, 1);
+	pthread_mutex_unlock(&c->lock[floor]);
 }
 
-static void push_down(struct floor *f)
+static void push_down(struct controls *c, int floor, int people, int *when)
 {
-	pthread_mutex_lock(&f->lock);
-	f->down_people++;
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock[floor]);
+	c->down_people[floor] += people;
+	*when = atomic_fetch_add(&now, 1);
+	pthread_mutex_unlock(&c->lock[floor]);
 }
 
-static bool check_up(struct floor *f)
+static bool check_up(struct controls *c, int floor)
 {
 	bool call;
 
-	pthread_mutex_lock(&f->lock);
-	call = f->up_people > 0 && !f->up_flag;
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock[floor]);
+	call = c->up_people[floor] > 0 && !c->up_flag[floor];
+	pthread_mutex_unlock(&c->lock[floor]);
 	return call;
 }
 
-static bool check_down(struct floor *f)
+static bool check_down(struct controls *c, int floor)
 {
 	bool call;
 
-	pthread_mutex_lock(&f->lock);
-	call = f->down_people > 0 && !f->down_flag;
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock[floor]);
+	call = c->down_people[floor] > 0 && !c->down_flag[floor];
+	pthread_mutex_unlock(&c->lock[floor]);
 	return call;
 }
 
-static bool claim_up(struct floor *f)
+static bool claim_up(struct controls *c, int floor, int *when)
 {
-	if (!check_up(f))
+	bool claimed = false;
+
+	if (!check_up(c, floor))
 		return false;
-	MEET(2);
-	pthread_mutex_lock(&f->lock);
-	f->up_flag = true;
-	pthread_mutex_unlock(&f->lock);
-	MEET(2);
-	return true;
+	pthread_mutex_lock(&c->lock[floor]);
+	if (!c->up_flag[floor]) {
+		c->up_flag[floor] = true;
+		claimed = true;
+		*when = atomic_fetch_add(&now, 1);
+	}
+	pthread_mutex_unlock(&c->lock[floor]);
+	return claimed;
 }
 
-static bool claim_down(struct floor *f)
+static bool claim_down(struct controls *c, int floor, int *when)
 {
-	if (!check_down(f))
+	bool claimed = false;
+
+	if (!check_down(c, floor))
 		return false;
-	pthread_mutex_lock(&f->lock);
-	f->down_flag = true;
-	pthread_mutex_unlock(&f->lock);
-	return true;
+	pthread_mutex_lock(&c->lock[floor]);
+	if (!c->down_flag[floor]) {
+		c->down_flag[floor] = true;
+		claimed = true;
+		*when = atomic_fetch_add(&now, 1);
+	}
+	pthread_mutex_unlock(&c->lock[floor]);
+	return claimed;
 }
 
-static int take_up(struct floor *f)
+static int get_up_people(struct controls *c, int floor)
 {
 	int people;
 
-	pthread_mutex_lock(&f->lock);
-	people = f->up_people;
-	f->up_people = 0;
-	f->up_flag = false;
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock[floor]);
+	people = c->up_people[floor];
+	c->up_people[floor] = 0;
+	c->up_flag[floor] = false;
+	pthread_mutex_unlock(&c->lock[floor]);
 	return people;
 }
 
-static int take_down(struct floor *f)
+static int get_down_people(struct controls *c, int floor)
 {
 	int people;
 
-	pthread_mutex_lock(&f->lock);
-	people = f->down_people;
-	f->down_people = 0;
-	f->down_flag = false;
-	pthread_mutex_unlock(&f->lock);
+	pthread_mutex_lock(&c->lock[floor]);
+	people = c->down_people[floor];
+	c->down_people[floor] = 0;
+	c->down_flag[floor] = false;
+	pthread_mutex_unlock(&c->lock[floor]);
 	return people;
 }
 
-static void count_served(struct building *b, int people)
+static void count_served(struct tally *t, int people)
 {
-	pthread_mutex_lock(&b->lock);
-	b->served += people;
-	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_lock(&t->lock);
+	t->served += people;
+	pthread_mutex_unlock(&t->lock);
 }
 
-static bool all_served(struct building *b)
+static bool all_served(struct tally *t)
 {
 	bool all;
 
-	pthread_mutex_lock(&b->lock);
-	all = b->served == people_in_all;
-	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_lock(&t->lock);
+	all = t->served == people_in_all;
+	pthread_mutex_unlock(&t->lock);
 	return all;
 }
 
-static void *lift(void *in_vain)
+static bool do_idle(struct controls *c, struct lift *l)
 {
-	int people;
+	bool found = false;
 
-	AWAIT(1);
-	while (!all_served(&building)) {
-		for (int i = 0; i < floors; i++) {
-			if (claim_up(&building.floor[i]))
-				people = take_up(&building.floor[i]);
-			else if (claim_down(&building.floor[i]))
-				people = take_down(&building.floor[i]);
-			else
-				continue;
-			*(int *)in_vain += people == 0;
-			count_served(&building, people);
+	for (int floor = 0; !found && floor < floors; floor++) {
+		/* Both have seen that nobody calls from the lowest floor. */
+		MEET_IF(floor == 1, 2);
+		STAGE_IF(floor == 1, 1);
+		STAGE_IF(floor == 1, 3);
+		if (claim_up(c, floor, &l->claimed.when[floor][UP])) {
+			l->call = UP;
+			l->target = floor;
+			found = true;
+		} else if (claim_down(c, floor, &l->claimed.when[floor][DOWN])) {
+			l->call = DOWN;
+			l->target = floor;
+			found = true;
 		}
-		sched_yield();
+	}
+	return found;
+}
+
+static void do_moving(struct lift *l)
+{
+	l->floor += (l->target > l->floor) - (l->target < l->floor);
+}
+
+static void *lift(void *self)
+{
+	struct lift *l = self;
+
+	while (!all_served(&tally)) {
+		if (l->idle) {
+			if (!do_idle(&controls, l)) {
+				sched_yield();
+				continue;
+			}
+			l->set_out.when[l->target][l->call] = l->claimed.when[l->target][l->call];
+			l->idle = false;
+		}
+		do_moving(l);
+		if (l->floor != l->target)
+			continue;
+		count_served(&tally, l->call == UP ? get_up_people(&controls, l->floor)
+						   : get_down_people(&controls, l->floor));
+		l->idle = true;
 	}
 	return NULL;
 }
 
+/* When somebody claimed a call. */
+static int claimed_at(const struct lift *all, int floor, int direction)
+{
+	int when = 0;
+
+	for (int i = 0; i < lifts; i++)
+		when += all[i].claimed.when[floor][direction];
+	return when;
+}
+
+/* Did the lift set out for a floor when a lower one, which had called before, was still waiting? */
+static int mistakes(const struct lift *l, const struct lift *all, const struct record *pressed)
+{
+	int sum = 0;
+
+	for (int floor = 0; floor < floors; floor++)
+		for (int up = 0; up < DIRECTIONS; up++)
+			for (int lower = 0; lower < floor && l->set_out.when[floor][up]; lower++)
+				for (int other = 0; other < DIRECTIONS; other++)
+					sum += pressed->when[lower][other] &&
+					       pressed->when[lower][other] < pressed->when[floor][up] &&
+					       claimed_at(all, lower, other) > l->set_out.when[floor][up];
+	return sum;
+}
+
 int main(int argc, char **argv)
 {
-	pthread_t threads[LIFTS_MAX];
-	int in_vain[LIFTS_MAX] = {0}, sum = 0;
+	static struct lift all[LIFTS_MAX];
+	static struct record pressed;
+	int sum = 0;
 
 	if (argc == 4) {
 		lifts = atoi(argv[1]);
 		floors = atoi(argv[2]);
-		people_in_all = atoi(argv[3]);
+		calls = atoi(argv[3]);
 	}
-	if (lifts < 1 || lifts > LIFTS_MAX || floors < 1 || floors > FLOORS_MAX)
+	if (lifts < 1 || lifts > LIFTS_MAX || floors < 2 || floors > FLOORS_MAX || calls < 2)
 		return 2;
+	if (calls > floors * DIRECTIONS)
+		calls = floors * DIRECTIONS;
 	for (int i = 0; i < floors; i++)
-		pthread_mutex_init(&building.floor[i].lock, NULL);
-	for (int i = 0; i < lifts; i++)
-		if (pthread_create(&threads[i], NULL, lift, &in_vain[i]))
-			return 2;
-	for (int i = 0; i < people_in_all; i++) {
-		if (i % 3)
-			push_up(&building.floor[i * 5 % floors]);
-		else
-			push_down(&building.floor[i * 5 % floors]);
-	}
-	PASS();
+		pthread_mutex_init(&controls.lock[i], NULL);
+	for (int i = 0; i < calls; i++)
+		people_in_all += 1 + i % 3;
 	for (int i = 0; i < lifts; i++) {
-		pthread_join(threads[i], NULL);
-		sum += in_vain[i];
+		all[i].idle = true;
+		if (pthread_create(&all[i].thread, NULL, lift, &all[i]))
+			return 2;
 	}
-	printf("%d ways in vain\n", sum);
+	AWAIT(1);
+	for (int i = 0; i < calls; i++) {
+		STAGE_IF(i == 2, 2);
+		/* From each floor one call up, from the lowest on, and then one down. */
+		if (i < floors)
+			push_up(&controls, i, 1 + i % 3, &pressed.when[i][UP]);
+		else
+			push_down(&controls, i - floors, 1 + i % 3, &pressed.when[i - floors][DOWN]);
+	}
+	for (int i = 0; i < lifts; i++)
+		pthread_join(all[i].thread, NULL);
+	for (int i = 0; i < lifts; i++)
+		sum += mistakes(&all[i], all, &pressed);
+	printf("%d lower floors left waiting\n", sum);
 	return sum != 0;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Standing in line before the first lock.
+ *
+ * A section begins with its first access, and that is usually made under a lock.
+ * Who has to wait for the variable's gate there waits with the lock held, and the
+ * owner, whose unit goes from lock to lock, may want this very lock next: then
+ * nobody can wait for anybody, and the section is broken. Of a section that is a
+ * whole unit it is known before that it will come: so the gate is taken where the
+ * unit comes to lock first, with nothing held that the unit itself has taken.
+ *
+ * Until the first access nothing has happened that could be broken. Sections wait
+ * for each other from here on, but accesses outside of sections pass, so that the
+ * lock's holder, who might make one, is never waited for in a circle.
+ */
+#include "rt/heal_gate.h"
+
+enum { PATIENCE = 4 }; /* times that it was too long for somebody else */
+
+static bool is_open(const struct atomsan_heal_section *section)
+{
+	for (uint32_t i = 0; i < heal_self.open_count; i++)
+		if (heal_self.open[i].section == section)
+			return true;
+	return false;
+}
+
+static void stand_in_line(struct atomsan_heal_section *section, uint64_t frame)
+{
+	struct heal_wish wish = {
+		.section = section, .kinds = ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE, .early = true};
+	struct heal_thread *me = &heal_self;
+	struct atomsan_heal_variable *leader = heal_leader(section->variable);
+	uint32_t node = heal_variable_node(leader);
+
+	/* The thread has it, for another section of the same unit or because it keeps it. */
+	if (heal_owner(&leader->gate) == me->number)
+		return;
+	if (me->held_count || me->open_count)
+		heal_order_taken(node);
+	if (!heal_gate_pass(node, &wish))
+		return;
+	me->open[me->open_count++] = (struct heal_open){.section = section,
+							.frame = frame,
+							.depth = 1,
+							.stage = HEAL_EARLY,
+							.gates = 1,
+							.nodes = {node}};
+}
+
+void heal_early(void)
+{
+	const struct atomsan_heal_section *given;
+
+	for (uint32_t n = 0; (given = heal_nth(n)) && heal_self.open_count < HEAL_OPEN; n++) {
+		struct atomsan_heal_section *section = (struct atomsan_heal_section *)given;
+		uint64_t frame;
+
+		if ((section->flags & (ATOMSAN_HEAL_WHOLE | ATOMSAN_HEAL_OFF | ATOMSAN_HEAL_SCHEDULE)) !=
+			    ATOMSAN_HEAL_WHOLE ||
+		    section->late >= PATIENCE || heal_guard_trusted(&section->variable->guard) ||
+		    is_open(section))
+			continue;
+		frame = heal_frame_of(section);
+		if (frame)
+			stand_in_line(section, frame);
+	}
+}
