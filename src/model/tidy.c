@@ -32,7 +32,7 @@ struct let_go {
 #define PIECE 0x80000000u
 
 struct entry {
-	uint64_t address;
+	uint64_t address; /* of its first byte */
 	uint32_t kind, note;
 };
 
@@ -205,17 +205,16 @@ static uint64_t accesses_of(const struct note *note)
 	return ~0ull >> (64 - count);
 }
 
-/* Makes one of both if the second, which begins no lower, fits. */
+/* Makes one of both if the second, whose first byte is no lower, fits. */
 static bool join_notes(struct note *note, const struct note *next)
 {
 	uint64_t distance = next->address - note->address, to = distance + next->to, number, mine, others;
 
-	if (!same_kind(note, next) || to > UINT32_MAX || distance % note->size)
+	if (!same_kind(note, next) || next->address < note->address || to > UINT32_MAX ||
+	    distance % note->size)
 		return false;
 	number = distance / note->size;
 	if (!note->some && !next->some && distance + next->from <= note->to) {
-		if (!distance && next->from < note->from)
-			note->from = next->from;
 		note->to = to > note->to ? (uint32_t)to : note->to;
 	} else {
 		mine = accesses_of(note);
@@ -277,8 +276,8 @@ static void sort_out(struct model *model, struct thread *thread, const struct no
 	if (first || log->barred || !note->to)
 		*left_new(model) = *note;
 	else
-		entries[(*count)++] =
-			(struct entry){.address = note->address, .kind = kind_of(note), .note = number};
+		entries[(*count)++] = (struct entry){
+			.address = note_first_byte(note), .kind = kind_of(note), .note = number};
 }
 
 /* The notes [begin, end), which were added while one frame was the innermost of those still open. Pieces of
@@ -356,6 +355,12 @@ void notes_tidy(struct model *model, struct thread *thread)
 		begin = end;
 	}
 	thread->note_count = model->left.count;
-	memcpy(thread->notes, model->left.notes, model->left.count * sizeof(*thread->notes));
+	/* Pieces may be more than what they were pieces of. */
+	if (thread->note_room < thread->note_count) {
+		thread->note_room = thread->note_count;
+		thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
+	}
+	if (thread->note_count)
+		memcpy(thread->notes, model->left.notes, thread->note_count * sizeof(*thread->notes));
 	link_all(model, thread);
 }
