@@ -5,6 +5,7 @@
  * like that is left to access.c, which finds the same by looking at everything.
  */
 #include "model/notes_inl.h"
+#include "model/together_inl.h"
 #include "trace/word_inl.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)

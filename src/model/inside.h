@@ -30,6 +30,7 @@
 #include "model/memory.h"
 #include "model/model.h"
 #include "model/notes.h"
+#include "model/together.h"
 #include "trace/nametable.h"
 
 enum { PLACE_READS = 1, PLACE_WRITES = 2 };
@@ -181,42 +182,6 @@ struct given_back {
 	uint64_t address, since;
 	uint32_t depth;
 	uint64_t entered;
-};
-
-/* What a critical section, or a thread that is alone, accesses of structs, and how: see together.c. */
-#define SECTION_ROOM 32
-enum { SECTION_READ = 1, SECTION_WRITTEN = 2 };
-
-struct section_word {
-	uint32_t read_at; /* place's source */
-	uint16_t type, word;
-	uint8_t how;
-};
-
-/* What a section has accessed. */
-struct section_content {
-	struct section_word words[SECTION_ROOM];
-	uint32_t count;
-	bool alone;   /* no lock is held, and nobody else is there */
-	bool learned; /* what it says was noted */
-};
-
-struct section {
-	uint32_t state; /* in model.sections; 0: `loose` has the content */
-	/* The latest access, which most often comes again. */
-	uint8_t last_how;
-	bool last_claims;
-	uint32_t last_site; /* plus one; 0: none */
-	uint64_t last_size;
-	struct section_content loose;
-};
-
-/* From one content, by an access, to another. */
-struct section_step {
-	uint32_t from, site;
-	uint32_t what; /* size and kind of the access; 0: none */
-	uint32_t to;
-	bool claims;
 };
 
 struct thread {
@@ -543,44 +508,6 @@ void held_release(struct model *model);
 /* together.c */
 bool together_note(struct model *model, struct thread *thread, uint32_t site, const struct place *place,
 		   uint64_t size, bool reads, bool writes);
-#define SECTION_STEPS 4096u
-/* Where the step is remembered that an access takes the section on by. NULL: the section's content is one of
- * too many. */
-static inline struct section_step *together_step(struct model *model, const struct section *section,
-						 uint32_t site)
-{
-	if ((!section->state && section->loose.count) || !model->section_steps)
-		return NULL;
-	return &model->section_steps[(site * 0x9e3779b1u ^ section->state * 0x85ebca6bu) >> 7 &
-				     (SECTION_STEPS - 1)];
-}
-static inline uint32_t together_what(uint64_t size, bool reads, bool writes)
-{
-	return (uint32_t)size << 2 | writes << 1 | reads;
-}
-/* An access of a struct's member. True if it claims: writes what the same critical section has read. */
-static inline bool together_access(struct model *model, struct thread *thread, uint32_t site,
-				   const struct place *place, uint64_t size, bool reads, bool writes)
-{
-	struct section *section = &thread->section;
-	const struct section_step *step;
-
-	if (!place->type_size || (!thread->held_count && (model->live_threads > 1 || !reads)))
-		return false;
-	if (section->last_site == site + 1 && section->last_how == (reads | writes << 1) &&
-	    section->last_size == size)
-		return section->last_claims;
-	step = together_step(model, section, site);
-	if (!step || step->from != section->state || step->site != site ||
-	    step->what != together_what(size, reads, writes))
-		return together_note(model, thread, site, place, size, reads, writes);
-	section->state = step->to;
-	section->last_site = site + 1;
-	section->last_size = size;
-	section->last_how = (uint8_t)(reads | writes << 1);
-	section->last_claims = step->claims;
-	return step->claims;
-}
 /* The bytes of a whole struct, or of more than a member of it. */
 void together_whole(struct model *model, struct thread *thread, uint16_t type, bool reads, bool writes);
 /* One struct contains the other, so that one member has two names. */

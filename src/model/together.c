@@ -15,7 +15,7 @@
  * have are numbered, and it is remembered by which access which one became which
  * other: then an access costs a look-up, and each kind of section is looked at once.
  */
-#include "model/inside.h"
+#include "model/together_inl.h"
 
 #include <string.h>
 
