@@ -107,6 +107,11 @@ static void location_free(void *user, uint32_t location)
 	check_location_free(((struct serial *)user)->check, location);
 }
 
+static uint64_t news(void *user)
+{
+	return check_news(((struct serial *)user)->check);
+}
+
 static bool location_idle(void *user, uint32_t location)
 {
 	return check_location_idle(((struct serial *)user)->check, location);
@@ -322,6 +327,7 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 				  .location_split = location_split,
 				  .location_free = location_free,
 				  .location_idle = location_idle,
+				  .news = news,
 				  .read = read_location,
 				  .write = write_location,
 				  .unary_read = unary_read,
@@ -355,13 +361,18 @@ void serial_event(struct serial *serial, const struct trace_event *event)
 	model_event(serial->model, event);
 }
 
-void serial_events(struct serial *serial, const struct trace_event *events, size_t count)
+int serial_all(struct serial *serial, struct trace_cursor *cursor)
 {
-	model_expect(serial->model, events, count);
-	for (size_t i = 0; i < count; i++) {
-		model_prefetch(serial->model, &events[i], count - i);
-		serial_event(serial, &events[i]);
-	}
+	struct trace_event event;
+	int got;
+
+	do {
+		model_run(serial->model, cursor);
+		got = trace_next(cursor, &event);
+		if (got > 0)
+			serial_event(serial, &event);
+	} while (got > 0);
+	return got;
 }
 
 static void add_blind_spots(struct serial *serial)

@@ -32,9 +32,8 @@ struct serial;
 struct serial *serial_new(struct trace *trace, const struct serial_options *options,
 			  struct finding_list *list);
 void serial_event(struct serial *serial, const struct trace_event *event);
-/* The same for several; a few hundred at once are faster. */
-#define SERIAL_BATCH 256
-void serial_events(struct serial *serial, const struct trace_event *events, size_t count);
+/* The same for all that a cursor has, at once: much faster. 0, or -1 if the cursor came to damage. */
+int serial_all(struct serial *serial, struct trace_cursor *cursor);
 /* Ends what is open, and adds counts and blind spots to the list. */
 void serial_finish(struct serial *serial);
 void serial_free(struct serial *serial);

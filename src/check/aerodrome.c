@@ -96,6 +96,7 @@ static void component_add(struct check *check, uint32_t holder, uint32_t open)
 		component_at(check, *others)->other_previous = number;
 	*mine = *others = number;
 	check->stats.edges++;
+	check->news++;
 }
 
 /* Takes the component out of its clock; the list of the open unit is the caller's. */
@@ -185,6 +186,7 @@ static void refuse(struct check *check, uint32_t from, uint32_t to, const struct
 		return;
 	clock_at(check, to)->refused = unit_at(check, from)->ref;
 	check->stats.violations++;
+	check->news++;
 	edge.source = *source;
 	edge.target = *target;
 	if (check->config.violation)

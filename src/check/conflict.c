@@ -191,12 +191,16 @@ static void graph_edge(struct check *check, uint32_t from, uint32_t to, const st
 	if (number) {
 		/* A report can show accesses better than program order. */
 		edge = edge_at(check, number);
-		if (source && edge->program_order)
+		if (source && edge->program_order) {
+			check->news++;
 			describe(edge, source, target);
-		else if (source && remember(check, number, source, target))
+		} else if (source && remember(check, number, source, target)) {
+			check->news++;
 			one_more(check, number);
+		}
 		return;
 	}
+	check->news++;
 	number = edge_new(check, from, to);
 	edge = edge_at(check, number);
 	describe(edge, source, target);

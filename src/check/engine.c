@@ -41,6 +41,11 @@ void check_free(struct check *check)
 	free(check);
 }
 
+uint64_t check_news(const struct check *check)
+{
+	return check->news;
+}
+
 void check_stats(const struct check *check, struct check_stats *stats)
 {
 	*stats = check->stats;

@@ -126,6 +126,9 @@ struct check *check_new(const struct check_config *config);
 void check_free(struct check *check);
 void check_stats(const struct check *check, struct check_stats *stats);
 
+/* Goes on when an access, or the beginning of a unit, makes an edge or is remembered with one. */
+uint64_t check_news(const struct check *check);
+
 uint32_t check_set_new(struct check *check);
 /* From now on the units and locations of `from` are units and locations of
  * `to`; what came before stays as it was, tags included. The handle `from` is

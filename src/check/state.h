@@ -97,6 +97,7 @@ struct check {
 	struct pool units, locations, readers;
 	struct sets *sets;
 	uint64_t marks; /* given out to searches */
+	uint64_t news;  /* see check_news */
 	struct list sources;
 	union {
 		struct graph *graph;

@@ -23,7 +23,6 @@ static int run(int argc, char **argv)
 	struct trace *trace = std_open(argv[first], &err);
 	struct finding_list *list = finding_list_new("check");
 	struct serial_options serial_options;
-	static struct trace_event events[SERIAL_BATCH];
 
 	if (!trace || checking_prepare(&checking, trace, &serial_options, &err) < 0) {
 		cli_fail(&verb_check, &err);
@@ -33,14 +32,7 @@ static int run(int argc, char **argv)
 	struct serial *serial = serial_new(trace, &serial_options, list);
 	struct trace_cursor *cursor = trace_cursor_open(trace);
 
-	do {
-		size_t count = 0;
-
-		do
-			count += trace_next_plain(cursor, events + count, SERIAL_BATCH - count);
-		while (count < SERIAL_BATCH && (more = trace_next(cursor, &events[count])) > 0 && ++count);
-		serial_events(serial, events, count);
-	} while (more > 0);
+	more = serial_all(serial, cursor);
 	serial_finish(serial);
 	serial_free(serial);
 	if (more < 0)

@@ -128,7 +128,6 @@ static int check(struct watch *watch, struct follow_options *options, struct fin
 	struct trace *trace = trace_live_trace(watch->live);
 	struct trace_cursor *cursor = trace_live_cursor(watch->live);
 	struct serial_options serial_options;
-	static struct trace_event events[SERIAL_BATCH];
 	struct serial *serial;
 	struct err err;
 	int more, status = CLI_OK;
@@ -139,17 +138,7 @@ static int check(struct watch *watch, struct follow_options *options, struct fin
 	serial_options.found = found;
 	serial_options.user = watch;
 	serial = serial_new(trace, &serial_options, list);
-	while ((more = trace_next(cursor, &events[0])) > 0) {
-		size_t count = 1;
-
-		do
-			count += trace_next_plain(cursor, events + count, SERIAL_BATCH - count);
-		while (count < SERIAL_BATCH && (more = trace_next_now(cursor, &events[count])) > 0 &&
-		       ++count);
-		serial_events(serial, events, count);
-		if (more < 0)
-			break;
-	}
+	more = serial_all(serial, cursor);
 	if (more < 0)
 		status = cli_fail(watch->verb, trace_cursor_error(cursor));
 	if (trace_live_finish(watch->live, &err))

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Accesses: which cells of memory they touch, to which sets these belong, and
- * which unit it is that touches them.
+ * One access to one granule, where hot.c leaves it: which cells it touches, to
+ * which sets these belong, and which unit it is that touches them.
  *
  * What is noted down (notes.h) needs no locations. Then a granule whose bytes
  * belong to one set is one cell, whichever of them are accessed together; what a
  * later access needs to be told apart is split when the sink is told.
  */
 #include "model/inside.h"
-
-#define MODEL_LONGEST (64u << 20)
 
 /*
  * An access outside any unit is one by itself, for each set that it touches, also
@@ -34,8 +32,8 @@ void access_end(struct model *model)
 }
 
 /* The sink hears of it. */
-static void access_loud(struct model *model, struct cell *cell, uint64_t address, uint32_t root,
-			const struct accessor *who)
+static void tell_sink(struct model *model, struct cell *cell, uint64_t address, uint32_t root,
+		      const struct accessor *who)
 {
 	const struct model_sink *sink = &model->sink;
 	struct model_access tag = {.site = who->site,
@@ -72,6 +70,17 @@ static void access_loud(struct model *model, struct cell *cell, uint64_t address
 		sink->read(sink->user, unit, cell->location, &tag);
 	if (who->writes)
 		sink->write(sink->user, unit, cell->location, &tag);
+}
+
+static void access_loud(struct model *model, struct cell *cell, uint64_t address, uint32_t root,
+			const struct accessor *who)
+{
+	uint64_t news = model->quiet ? model->sink.news(model->sink.user) : 0;
+
+	tell_sink(model, cell, address, root, who);
+	/* What the thread does after the end of an edge is told apart from what it did before. */
+	if (model->quiet && news != model->sink.news(model->sink.user))
+		model->threads[who->thread].epoch++;
 }
 
 /*
@@ -259,106 +268,27 @@ static void access_granule(struct model *model, struct granule *granule, uint64_
 	}
 }
 
-/*
- * Of cells that are kept from the sink none need be split. False: one of them is
- * not like that. Those before it are noted then, which does no harm when they are
- * looked at again.
- */
-static bool kept_parts(struct model *model, const struct granule *granule, uint64_t at, uint64_t stop,
-		       struct place *place, const struct accessor *who)
+void access_piece(struct model *model, struct place *place, struct accessor *who, uint64_t at, uint64_t stop)
 {
-	struct thread *thread = &model->threads[who->thread];
-	uint8_t mask = memory_bytes(at, stop);
-	uint64_t base = at & ~7ull;
+	struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
+	struct cell *cell = &granule->cell;
+	uint8_t bytes = memory_bytes(at, stop);
 
-	for (unsigned i = 0, room = memory_room(granule->parts); i < room && mask; i++) {
-		struct cell *cell = &memory_cells(&model->memory, granule->parts)[i];
-		uint8_t common = cell->mask & mask;
+	if (model->quiet && !(bytes & ~cell->mask) && set_typed(cell, place)) {
+		uint64_t tellings = model->tellings;
+		uint32_t root =
+			set_of_access(model, &model->threads[who->thread], cell, at, place, who->writes);
 
-		if (!common)
-			continue;
-		if (!set_known(model, thread, cell, place) ||
-		    !access_kept(model, cell, set_root(model, cell->set), who, base, common))
-			return false;
-		mask &= (uint8_t)~common;
-	}
-	return !mask;
-}
-
-/* A copy, or a call of libc, of what may be a struct. */
-static void access_whole(struct model *model, struct thread *thread, uint64_t address, bool reads,
-			 bool writes)
-{
-	const struct granule *granule =
-		&memory_chunk(&model->memory, address)->granules[memory_index(address)];
-	unsigned room;
-	const struct cell *cell = memory_all(&model->memory, granule, &room);
-
-	if (cell->type)
-		together_whole(model, thread, cell->type, reads, writes);
-}
-
-void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uint64_t address, uint64_t size,
-		  bool reads, bool writes)
-{
-	struct thread *thread = unit_thread(model, thread_index);
-	struct place *place = place_of(model, site);
-
-	/* No access is longer; a damaged trace may say so. */
-	if (size > MODEL_LONGEST)
-		size = MODEL_LONGEST;
-	if (place->left_out || !size) {
-		model->stats.left_out++;
-		model->stats.private_data += place->private_data && size;
-		return;
-	}
-	model->stats.accesses++;
-	model->by_name = place->base_kind == ATOMSAN_BASE_GLOBAL;
-
-	struct accessor who = {.address = address,
-			       .size = (uint32_t)size,
-			       .thread = thread_index,
-			       .site = site,
-			       .context = unit_context(thread),
-			       .locks = held_set(model, thread),
-			       .time = model->time,
-			       .reads = reads,
-			       .writes = writes,
-			       .claims = together_access(model, thread, site, place, size, reads, writes),
-			       .several = address >> 3 != (address + size - 1) >> 3};
-
-	for (uint64_t end = address + size, at = address; at < end;) {
-		uint64_t next = (at | 7) + 1, stop = next < end ? next : end;
-		struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
-		struct cell *cell = &granule->cell;
-
-		if (__builtin_expect(model->quiet && !(memory_bytes(at, stop) & ~cell->mask) &&
-					     set_typed(cell, place),
-				     1)) {
-			uint64_t tellings = model->tellings;
-			uint32_t root = set_of_access(model, thread, cell, at, place, writes);
-			bool done = !root || (tellings == model->tellings &&
-					      access_kept(model, cell, root, &who, at & ~7ull,
-							  memory_bytes(at, stop)));
-
-			if (!done && cell->mask == memory_bytes(at, stop) && tellings == model->tellings) {
-				access_loud(model, cell, at, root, &who);
-				done = true;
+		if (!root)
+			return;
+		if (tellings == model->tellings) {
+			if (access_kept(model, cell, root, who, at & ~7ull, bytes))
+				return;
+			if (cell->mask == bytes && tellings == model->tellings) {
+				access_loud(model, cell, at, root, who);
+				return;
 			}
-			if (done) {
-				at = stop;
-				continue;
-			}
-		} else if (model->quiet && granule->parts &&
-			   kept_parts(model, granule, at, stop, place, &who)) {
-			at = stop;
-			continue;
 		}
-		access_granule(model, granule, at, stop, place, &who);
-		at = stop;
 	}
-	if (__builtin_expect(model->alone_count, 0))
-		access_end(model);
-	if (!place->type_size && size > 8 && thread->held_count)
-		access_whole(model, thread, address, reads, writes);
+	access_granule(model, granule, at, stop, place, who);
 }

@@ -5,15 +5,19 @@
  *   places.c   what is known of a site or a function, looked up once
  *   memory.c   granules, locations, blocks
  *   sets.c     atomic sets: which one an access belongs to, and which merge
- *   units.c    open functions, and which of them is the unit of an access
+ *   frames.c   open functions and loop iterations of the threads
+ *   choose.c   which of them is the unit of an access
+ *   units.c    units that are open
  *   brackets.c units that are no calls: declared ones, and critical sections
+ *   tidy.c     keeps notes few
  *   notes.c    what units did that the sink has not been told of
  *   quiet.c    units that are alone on their set: noted down, and mostly forgotten
  *   private.c  units that are not, and what they do that nobody else meets
  *   held.c     locks held, lock sets, semaphores that are locks
  *   together.c which members the program's critical sections treat as one
  *   names.c    names for reports
- *   access.c   accesses: from bytes to cells, sets and units
+ *   hot.c      accesses, and the way that most of them take
+ *   access.c   the others: from bytes to cells, sets and units
  *   model.c    events
  *
  * Numbers count from 1; 0 stands for none.
@@ -26,13 +30,18 @@
 #include "model/memory.h"
 #include "model/model.h"
 #include "model/notes.h"
+#include "model/together.h"
 #include "trace/nametable.h"
+
+enum { PLACE_READS = 1, PLACE_WRITES = 2 };
 
 /* What matters of a site. */
 struct place {
 	bool known;        /* was looked up */
 	bool left_out;     /* atomic, volatile or ignored data */
 	bool private_data; /* left out, for one thread alone reaches it */
+	uint8_t how;       /* PLACE_READS, PLACE_WRITES; 0: it is no access that says what it does */
+	uint16_t bytes;    /* of the access, unless it says itself */
 	uint8_t base_kind, flags;
 	bool owned, not_owned; /* the user's word on the pointer that leads here */
 	bool leads;            /* through a pointer that may make what it leads to part of an owner */
@@ -45,7 +54,7 @@ struct place {
 	uint32_t source;  /* hash of where the source has it: an inlined function has several sites of one */
 	uint32_t through; /* index of the pointer in `pointers` */
 	uint64_t global;  /* address of the pointer variable that leads here */
-	uint32_t ownerless; /* function, plus one, in whose calls this place shows no owner */
+	uint32_t ownerless; /* function, plus one, whose code shows no owner here */
 };
 
 /* What matters of a function, or of a loop, which is one in the tables. */
@@ -118,22 +127,35 @@ struct open_unit {
 
 #define UNIT_BRACKET 0x80000000u
 
+/* What a frame can be to a set before anybody accesses it, as far as its function tells. */
+enum frame_role {
+	FRAME_INERT,    /* nothing */
+	FRAME_FUNCTION, /* a unit for its receiver's set and for its file's variables */
+	FRAME_LOOP,     /* the same once the loop synchronises */
+	FRAME_OTHER,    /* there is more to be looked at */
+};
+
 struct frame {
+	uint64_t serial; /* no other frame has it, and this one gets another when its units end */
+	uint64_t receiver;
+	uint32_t receiver_own; /* the set whose key the receiver was when it was last looked for */
 	uint32_t function;
 	uint32_t context;
-	uint64_t receiver;
+	uint32_t file;          /* the function's */
+	uint32_t body;          /* level of the frame whose code this is, a getter's caller: index + 1 */
+	uint16_t receiver_type; /* the function's */
+	uint8_t role;           /* enum frame_role */
+	bool start;             /* main, or what a thread began with */
+	bool job;               /* called by an iteration that did not know whom */
+	bool receiver_stays;    /* the receiver is not on a stack */
+	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
+	uint32_t notes;         /* the thread's, when it was entered */
 	uint32_t units;         /* open units that are this call */
 	uint32_t objects;       /* number of stack objects below it */
 	uint32_t floor;         /* the thread's, when it was entered */
-	uint32_t receiver_own;  /* the set whose key the receiver was when it was last looked for */
 	uint32_t receiver_set;  /* root of the receiver's set, if it was found at that turn */
 	uint64_t receiver_turn; /* see model.turn */
-	uint64_t serial;        /* no other frame has it, and this one gets another when its units end */
-	uint32_t notes;         /* the thread's, when it was entered */
-	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
 	uint64_t entered;       /* the model's serial then */
-	bool start;             /* main, or what a thread began with */
-	bool job;               /* called by an iteration that did not know whom */
 };
 
 /* Something that is a unit by itself, opened and closed by operations, not calls. */
@@ -162,27 +184,6 @@ struct given_back {
 	uint64_t entered;
 };
 
-/* What a critical section, or a thread that is alone, accesses of structs, and how: see together.c. */
-#define SECTION_ROOM 32
-enum { SECTION_READ = 1, SECTION_WRITTEN = 2 };
-
-struct section_word {
-	uint32_t read_at; /* place's source */
-	uint16_t type, word;
-	uint8_t how;
-};
-
-struct section {
-	struct section_word words[SECTION_ROOM];
-	uint32_t count;
-	bool alone; /* no lock is held, and nobody else is there */
-	/* The latest access, which most often comes again. */
-	uint8_t last_how;
-	bool last_claims;
-	uint32_t last_site; /* plus one; 0: none */
-	uint64_t last_size;
-};
-
 struct thread {
 	bool started;
 	struct frame *frames;
@@ -203,6 +204,7 @@ struct thread {
 	struct map semaphores; /* waits less posts, plus one */
 	struct note *notes;
 	uint32_t note_count, note_room, note_limit;
+	uint32_t epoch; /* goes on when it synchronises, and when an access of it was news to the sink */
 };
 
 struct context {
@@ -228,9 +230,6 @@ struct model {
 	uint32_t modules_seen;
 
 	struct memory memory;
-#define MODEL_AHEAD 16
-	struct granule *ahead[MODEL_AHEAD]; /* of the events to come: see model_prefetch */
-	uint32_t ahead_now;
 	struct set *sets;
 	uint32_t set_count, set_room, set_free;
 	struct map instances; /* address or name to set */
@@ -249,7 +248,17 @@ struct model {
 		uint32_t set, unit;
 	} alone[MODEL_ALONE]; /* units that are the access under way */
 	uint32_t alone_count;
-	struct map seen;   /* notes, while those that say nothing new are looked for */
+	struct notes_left { /* what is left of a thread's notes, while they are tidied */
+		struct note *notes;
+		uint32_t count, room;
+	} left;
+	struct notes_pieces {
+		struct notes_piece {
+			struct note note;
+			uint32_t index; /* of the one that it was */
+		} *pieces;
+		uint32_t count, room;
+	} pieces;          /* of notes of which some bytes are no more, the latest first */
 	struct map barred; /* bytes to the note that they are no more, plus one, while notes are told */
 	struct told {      /* numbers of notes, latest first, while they are told */
 		uint32_t *notes;
@@ -272,9 +281,13 @@ struct model {
 	struct map lock_sites; /* lock's address to a site that took it */
 	struct map signals;    /* semaphores that somebody posts without having waited */
 
-	struct map related;       /* type and two words to MODEL_TOGETHER, MODEL_READ_TOGETHER */
-	struct map sections_seen; /* hashes of sections that were looked at */
-	struct map claims;        /* sources of a write, and of the read that it followed */
+	struct map related;               /* type and two words to MODEL_TOGETHER, MODEL_READ_TOGETHER */
+	struct map sections_seen;         /* hashes of sections that were looked at */
+	struct section_content *sections; /* from 1 on: contents that sections had */
+	uint32_t section_count, section_room;
+	struct map section_hashes;
+	struct section_step *section_steps;
+	struct map claims; /* sources of a write, and of the read that it followed */
 	uint64_t related_turn;
 
 	struct model_stats stats;
@@ -311,14 +324,29 @@ static inline uint32_t set_root(const struct model *model, uint32_t set)
  * the cell may be elsewhere afterwards: see model.tellings. */
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes);
-/* Can the access show that the set belongs to another one? */
+/* The frame whose code makes the access: not a getter or setter. NULL: none. */
+static inline struct frame *unit_frame(const struct thread *thread)
+{
+	uint32_t body = thread->depth ? thread->frames[thread->depth - 1].body : 0;
+
+	return body ? &thread->frames[body - 1] : NULL;
+}
+/* Is it certain that the access does not show that the set belongs to another one? See find_owner. */
 static inline bool set_ownerless(const struct model *model, const struct thread *thread, uint32_t set,
 				 const struct place *place)
 {
-	if (place->holder || place->global)
+	const struct frame *frame = unit_frame(thread);
+	const struct set *sets = model->sets;
+
+	if (place->global)
 		return false;
-	return model->sets[set].owned ||
-	       (thread->depth && place->ownerless == thread->frames[thread->depth - 1].function + 1);
+	if (!frame || !frame->receiver || place->ownerless == frame->function + 1 ||
+	    (sets[set].owned && (!place->holder || place->holder != frame->receiver_type)))
+		return true;
+	/* What belongs to the receiver already. */
+	return frame->receiver_stays && frame->receiver_own &&
+	       sets[frame->receiver_own].key == frame->receiver &&
+	       sets[frame->receiver_own].root == sets[set].root;
 }
 /* Does the access show nothing new of what the bytes by themselves belong to? */
 static inline bool set_typed(const struct cell *cell, const struct place *place)
@@ -367,11 +395,15 @@ struct accessor {
 };
 /* The units that are single accesses end; nothing must be done to their sets before. */
 void access_end(struct model *model);
-void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,
-		  bool reads, bool writes);
+/* The bytes [at, stop) of one granule. */
+void access_piece(struct model *model, struct place *place, struct accessor *who, uint64_t at, uint64_t stop);
 /* The sink hears of these bytes of a granule, as far as they are the set's. */
 void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t granule,
 		 uint8_t mask);
+
+/* hot.c */
+void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,
+		  bool reads, bool writes);
 
 /* notes.c, quiet.c, private.c: see notes.h */
 /* Is the unit still open? */
@@ -396,7 +428,7 @@ static inline bool notes_have(const struct log *log, const struct cell *cell, co
 	       !(bytes & ~(who->writes ? cell->written : cell->read | cell->written));
 }
 
-/* units.c */
+/* frames.c, choose.c, units.c */
 /* Which frame or bracket becomes the unit for the set, and why: UINT32_MAX for none. */
 uint32_t unit_choose(struct model *model, uint32_t thread, uint32_t set, uint32_t *rule);
 uint32_t unit_open(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule,
@@ -440,8 +472,6 @@ static inline uint32_t unit_context(const struct thread *thread)
 {
 	return thread->depth ? thread->frames[thread->depth - 1].context : 0;
 }
-/* The frame whose code makes the access: not a getter or setter. NULL: none. */
-struct frame *unit_frame(struct model *model, struct thread *thread);
 void unit_object(struct model *model, uint32_t thread, uint64_t address, uint64_t size, uint32_t site);
 /* If the object is on the stack of one of the thread's functions, that is a unit for the set: it works on a
  * container with a cursor of its own. */
@@ -478,19 +508,6 @@ void held_release(struct model *model);
 /* together.c */
 bool together_note(struct model *model, struct thread *thread, uint32_t site, const struct place *place,
 		   uint64_t size, bool reads, bool writes);
-/* An access of a struct's member. True if it claims: writes what the same critical section has read. */
-static inline bool together_access(struct model *model, struct thread *thread, uint32_t site,
-				   const struct place *place, uint64_t size, bool reads, bool writes)
-{
-	const struct section *section = &thread->section;
-
-	if (!place->type_size || (!thread->held_count && (model->live_threads > 1 || !reads)))
-		return false;
-	if (section->last_site == site + 1 && section->last_how == (reads | writes << 1) &&
-	    section->last_size == size)
-		return section->last_claims;
-	return together_note(model, thread, site, place, size, reads, writes);
-}
 /* The bytes of a whole struct, or of more than a member of it. */
 void together_whole(struct model *model, struct thread *thread, uint16_t type, bool reads, bool writes);
 /* One struct contains the other, so that one member has two names. */

@@ -60,7 +60,7 @@ void memory_block_add(struct memory *memory, uint64_t start, uint64_t size, uint
 		      enum memory_kind kind)
 {
 	struct memory_chunk *chunk = memory_chunk(memory, start);
-	uint32_t index = memory->block_free, granule = memory_index(start);
+	uint32_t index, granule = memory_index(start);
 
 	/* What lies further back in a larger one counts as memory of its own. */
 	if (size > MEMORY_LARGEST)
@@ -68,6 +68,7 @@ void memory_block_add(struct memory *memory, uint64_t start, uint64_t size, uint
 
 	if (chunk->blocks[granule])
 		memory_block_remove(memory, start);
+	index = memory->block_free;
 	if (index) {
 		memory->block_free = memory->blocks[index].next;
 	} else {

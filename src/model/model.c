@@ -112,6 +112,7 @@ static void op_event(struct model *model, const struct trace_event *event)
 {
 	struct thread *thread = unit_thread(model, event->thread);
 
+	thread->epoch += event->op != TRACE_OP_ALLOC && event->op != TRACE_OP_FREE;
 	switch (event->op) {
 	case TRACE_OP_START:
 		model->live_threads++;
@@ -210,75 +211,6 @@ void model_event(struct model *model, const struct trace_event *event)
 	case TRACE_OP:
 		op_event(model, event);
 		break;
-	}
-}
-
-static struct granule *granule_of(struct model *model, const struct trace_event *event)
-{
-	struct memory_chunk *chunk =
-		event->kind == TRACE_ACCESS
-			? memory_cached(&model->memory, event->address >> MEMORY_CHUNK_SHIFT)
-			: NULL;
-
-	return chunk ? &chunk->granules[memory_index(event->address)] : NULL;
-}
-
-/* The set, which the cell tells, and the engine's part. */
-static void prefetch_set(struct model *model, const struct granule *granule, uint64_t address)
-{
-	const struct cell *cell = &granule->cell;
-
-	if (granule->parts) {
-		const struct cell *cells = memory_cells(&model->memory, granule->parts);
-
-		cell = cells[0].mask >> (address & 7) & 1 ? &cells[0] : &cells[1];
-	}
-	if (!cell->mask)
-		return;
-	__builtin_prefetch(&model->sets[cell->set]);
-	if (model->sink.prefetch && cell_location(cell))
-		model->sink.prefetch(model->sink.user, cell->location);
-}
-
-/* How many events before its own something is asked for. */
-enum { FAR = 12, PARTS = 8, NEAR = 4 };
-_Static_assert(FAR < MODEL_AHEAD, "what was found is kept until it is needed");
-
-static void prefetch_granule(struct model *model, const struct trace_event *event, uint32_t number)
-{
-	struct granule *granule = granule_of(model, event);
-
-	/* Granules stay where they are as long as the model does. */
-	model->ahead[number % MODEL_AHEAD] = granule;
-	if (granule)
-		__builtin_prefetch(granule);
-}
-
-void model_expect(struct model *model, const struct trace_event *events, size_t count)
-{
-	for (uint32_t i = 0; i < FAR; i++) {
-		model->ahead[(model->ahead_now + i) % MODEL_AHEAD] = NULL;
-		if (i < count)
-			prefetch_granule(model, &events[i], model->ahead_now + i);
-	}
-}
-
-void model_prefetch(struct model *model, const struct trace_event *events, size_t left)
-{
-	uint32_t now = model->ahead_now++;
-	const struct granule *granule;
-
-	if (left > FAR)
-		prefetch_granule(model, &events[FAR], now + FAR);
-	if (left > PARTS) {
-		granule = model->ahead[(now + PARTS) % MODEL_AHEAD];
-		if (granule && granule->parts)
-			__builtin_prefetch(memory_cells(&model->memory, granule->parts));
-	}
-	if (left > NEAR) {
-		granule = model->ahead[(now + NEAR) % MODEL_AHEAD];
-		if (granule)
-			prefetch_set(model, granule, events[NEAR].address);
 	}
 }
 

@@ -110,6 +110,9 @@ struct model_sink {
 			   const struct model_access *access);
 	void (*unary_write)(void *user, const struct model_unit *unit, uint32_t location,
 			    const struct model_access *access);
+	/* Goes on when an access was the end of an edge, as far as that will ever be asked for. Asked where
+	 * set_quiet is. */
+	uint64_t (*news)(void *user);
 	/* The location will be accessed soon; may be NULL. */
 	void (*prefetch)(void *user, uint32_t location);
 	/* Every synchronisation operation, after the model has looked at it; may be NULL. */
@@ -124,14 +127,9 @@ struct model *model_new(struct trace *trace, const struct model_options *options
 void model_free(struct model *model);
 
 void model_event(struct model *model, const struct trace_event *event);
-/*
- * Most of the time goes by waiting for memory. Who knows what comes tells of
- * these events before the first, and before each one how many are left with it:
- * what stands where their addresses are looked up is asked for, and some events
- * later what that leads to.
- */
-void model_expect(struct model *model, const struct trace_event *events, size_t count);
-void model_prefetch(struct model *model, const struct trace_event *events, size_t left);
+/* Takes the plain accesses that come next from the cursor, as many as there are; for each it does the same as
+ * model_event would. */
+void model_run(struct model *model, struct trace_cursor *cursor);
 /* No more events: ends what is open. */
 void model_finish(struct model *model);
 

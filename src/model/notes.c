@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Notes: taken, tidied, told. See notes.h. */
-#include "model/inside.h"
+#include "model/notes_inl.h"
 
-/* Notes of a thread: from how many on the dead are dropped, those that say nothing new, too, and all told;
- * and after how many units marks are cleared. A test has other numbers. */
+/* Notes of a thread: from how many on they are tidied, and all told; and after how many units marks are
+ * cleared. A test has other numbers. */
 #ifndef NOTES_LIMITS
-#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, REPEATED_LIMIT = 1 << 14, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
+#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
 #endif
 enum { NOTES_LIMITS };
-/* Of one granule: every other byte. */
-enum { MOST = 4 };
 _Static_assert(UNITS <= CELL_MARK / 2, "between two calls no mark is given twice");
 
 struct log notes_begin(struct model *model, uint32_t frame)
 {
 	return (struct log){.number = (uint32_t)++model->numbers, .frame = frame};
-}
-
-static uint32_t level_of(uint32_t frame)
-{
-	return frame & UNIT_BRACKET ? 0 : frame + 1;
 }
 
 void notes_left(struct thread *thread, uint32_t index)
@@ -32,13 +25,7 @@ void notes_left(struct thread *thread, uint32_t index)
 		thread->frames[index - 1].lowest = frame->lowest;
 }
 
-static uint64_t first_byte(const struct note *note)
-{
-	return note->address + note->from;
-}
-
-/* The log that the note is in; NULL if the unit has ended, or was told. */
-static struct log *log_of(struct model *model, struct thread *thread, const struct note *note)
+struct log *notes_log(struct model *model, struct thread *thread, const struct note *note)
 {
 	struct log *log = NULL;
 
@@ -55,65 +42,13 @@ static struct log *log_of(struct model *model, struct thread *thread, const stru
 	return log && log->number == note->unit ? log : NULL;
 }
 
-/*
- * Has the unit a note of these bytes and this kind already? To an engine it is
- * the first that counts. What comes after bytes that were let go of (`barrier`)
- * may be of others.
- */
-static bool seen_before(struct model *model, const struct thread *thread, uint32_t number, uint32_t barrier)
-{
-	const struct note *note = &thread->notes[number], *before;
-	uint64_t key = first_byte(note) * 4 + note->reads * 2u + note->writes;
-	uint32_t known = map_get(&model->seen, key);
-
-	if (known <= barrier) {
-		map_set(&model->seen, key, number + 1);
-		return false;
-	}
-	before = &thread->notes[known - 1];
-	return before->unit == note->unit && before->set == note->set &&
-	       before->address + before->to >= note->address + note->to;
-}
-
-/* Drops the notes of units that have ended, and those that say nothing new if there are many. */
-static void tidy(struct model *model, struct thread *thread)
-{
-	uint32_t kept = 0, frame = 0, barrier = 0;
-	bool repeated = thread->note_count >= REPEATED_LIMIT;
-
-	if (repeated)
-		map_clear(&model->seen);
-	for (uint32_t i = 0; i < thread->note_count; i++) {
-		struct note *note = &thread->notes[kept];
-		struct log *log;
-
-		for (; frame < thread->depth && thread->frames[frame].notes <= i; frame++)
-			thread->frames[frame].notes = kept;
-		log = log_of(model, thread, &thread->notes[i]);
-		if (!log)
-			continue;
-		*note = thread->notes[i];
-		if (!note->to)
-			barrier = kept;
-		/* The first one of a unit always stays. */
-		else if (repeated && seen_before(model, thread, kept, barrier) && note->previous)
-			continue;
-		if (note->previous)
-			note->previous = log->notes;
-		log->notes = ++kept;
-	}
-	for (; frame < thread->depth; frame++)
-		thread->frames[frame].notes = kept;
-	thread->note_count = kept;
-}
-
 /* A unit that does so much had better be told: then the same bytes again cost nothing. */
 static void tell_all(struct model *model, struct thread *thread)
 {
 	for (uint32_t i = 0; i < thread->note_count; i++) {
 		uint32_t set = thread->notes[i].set;
 
-		if (!log_of(model, thread, &thread->notes[i]))
+		if (!notes_log(model, thread, &thread->notes[i]))
 			continue;
 		if (!model->sets[set].loud)
 			quiet_end(model, set);
@@ -132,17 +67,12 @@ static void grow(struct thread *thread)
 	thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
 }
 
-bool notes_full(const struct thread *thread)
-{
-	return thread->note_count + MOST > thread->note_room || thread->note_count >= thread->note_limit;
-}
-
 void notes_make_room(struct model *model, struct thread *thread)
 {
 	if (!thread->note_limit)
 		thread->note_limit = FIRST_LIMIT;
 	if (thread->note_count >= thread->note_limit) {
-		tidy(model, thread);
+		notes_tidy(model, thread);
 		if (thread->note_count > thread->note_limit / 2) {
 			if (thread->note_limit < LAST_LIMIT)
 				thread->note_limit *= 2;
@@ -150,90 +80,23 @@ void notes_make_room(struct model *model, struct thread *thread)
 				tell_all(model, thread);
 		}
 	}
-	if (thread->note_count + MOST > thread->note_room)
+	if (thread->note_count + NOTES_MOST > thread->note_room)
 		grow(thread);
-}
-
-static struct note *note_new(struct thread *thread, struct log *log, uint32_t root)
-{
-	struct note *note = &thread->notes[thread->note_count++];
-	uint32_t level = level_of(log->frame);
-
-	note->set = root;
-	note->unit = log->number;
-	note->previous = log->notes;
-	log->notes = thread->note_count;
-	if (thread->depth && thread->frames[thread->depth - 1].lowest > level)
-		thread->frames[thread->depth - 1].lowest = level;
-	return note;
-}
-
-/* The bytes follow the unit's latest note: the next granule of the same access, or the next element of an
- * array. */
-static bool note_goes_on(struct note *note, const struct accessor *who, uint64_t at, uint64_t stop)
-{
-	uint64_t end = note->address + note->to;
-
-	if (note->site != who->site || note->size != who->size || note->context != who->context ||
-	    note->locks != who->locks || note->claims != who->claims || !note->to)
-		return false;
-	if (at >= first_byte(note) && stop <= end)
-		return true;
-	/* Notes say where they end in 32 bits. */
-	if (end != at || stop - note->address > UINT32_MAX)
-		return false;
-	note->to = (uint32_t)(stop - note->address);
-	return true;
 }
 
 void notes_mark(struct model *model, struct cell *cell, const struct log *log, const struct accessor *who,
 		uint8_t mask)
 {
-	if (cell->location != log_mark(log)) {
-		/* What the sink knows of it is of units that do not matter any more. */
-		if (cell_location(cell))
-			model->sink.location_free(model->sink.user, cell->location);
-		cell->location = log_mark(log);
-		cell->read = cell->written = 0;
-	}
-	if (who->reads)
-		cell->read |= mask;
-	if (who->writes)
-		cell->written |= mask;
-}
-
-static void add(struct thread *thread, struct log *log, uint32_t root, const struct accessor *who,
-		uint64_t at, uint64_t stop)
-{
-	struct note *note;
-
-	if (log->notes && note_goes_on(&thread->notes[log->notes - 1], who, at, stop))
-		return;
-	note = note_new(thread, log, root);
-	note->address = who->address;
-	note->from = (uint32_t)(at - who->address);
-	note->to = (uint32_t)(stop - who->address);
-	note->size = who->size;
-	note->site = who->site;
-	note->context = who->context;
-	note->locks = who->locks;
-	note->reads = who->reads;
-	note->writes = who->writes;
-	note->claims = who->claims;
-	note->time = who->time;
+	/* What the sink knows of it is of units that do not matter any more. */
+	if (cell->location != log_mark(log) && cell_location(cell))
+		model->sink.location_free(model->sink.user, cell->location);
+	note_mark(cell, log, who->reads, who->writes, mask);
 }
 
 void notes_add(struct model *model, struct log *log, uint32_t root, const struct accessor *who,
 	       uint64_t granule, uint8_t bytes)
 {
-	struct thread *thread = &model->threads[who->thread];
-
-	/* Bytes between them may be another cell, with another past. */
-	for (unsigned left = bytes, from, to; left; left &= left >> to << to) {
-		from = (unsigned)__builtin_ctz(left);
-		to = from + (unsigned)__builtin_ctz(~(left >> from));
-		add(thread, log, root, who, granule + from, granule + to);
-	}
+	notes_add_bytes(&model->threads[who->thread], log, root, who, granule, bytes);
 }
 
 void notes_bar(struct model *model, uint32_t thread_index, struct log *log, uint32_t root, uint64_t granule,
@@ -307,22 +170,21 @@ static void each_granule(struct model *model, uint32_t thread, uint32_t root, co
 			       .writes = note->writes,
 			       .claims = note->claims,
 			       .late = true};
-	uint64_t end = note->address + note->to;
 
-	for (uint64_t at = first_byte(note), stop; at < end; at = stop) {
-		uint8_t mask;
+	for (uint64_t k = 0, accesses = note_accesses(note); k < accesses; k++) {
+		uint64_t end = note_end(note, k);
 
-		who.address = at - (at - note->address) % note->size;
-		stop = (at | 7) + 1;
-		if (stop > who.address + note->size)
-			stop = who.address + note->size;
-		if (stop > end)
-			stop = end;
-		mask = memory_bytes(at, stop);
-		if (log->barred)
-			mask = still_there(model, number, at & ~7ull, mask);
-		if (mask)
-			access_told(model, root, &who, at & ~7ull, mask);
+		who.address = note->address + k * note->size;
+		for (uint64_t at = note_begin(note, k), stop; at < end; at = stop) {
+			uint8_t mask;
+
+			stop = (at | 7) + 1 < end ? (at | 7) + 1 : end;
+			mask = memory_bytes(at, stop);
+			if (log->barred)
+				mask = still_there(model, number, at & ~7ull, mask);
+			if (mask)
+				access_told(model, root, &who, at & ~7ull, mask);
+		}
 	}
 }
 
@@ -332,8 +194,13 @@ void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log 
 
 	model->tellings++;
 	collect(model, &model->threads[thread], &all);
+	/* Of one cell a read is noted only if it comes before the write. */
 	for (uint32_t i = model->told.count; i-- > 0;)
-		each_granule(model, thread, root, &all, model->told.notes[i]);
+		if (!model->threads[thread].notes[model->told.notes[i]].writes)
+			each_granule(model, thread, root, &all, model->told.notes[i]);
+	for (uint32_t i = model->told.count; i-- > 0;)
+		if (model->threads[thread].notes[model->told.notes[i]].writes)
+			each_granule(model, thread, root, &all, model->told.notes[i]);
 }
 
 void notes_move(struct model *model, uint32_t thread, const struct log *log, uint32_t root)
@@ -349,15 +216,15 @@ void notes_remember(struct model *model, uint32_t thread, uint32_t root, const s
 	collect(model, &model->threads[thread], log);
 	for (uint32_t i = model->told.count; i-- > 0;) {
 		const struct note *note = &model->threads[thread].notes[model->told.notes[i]];
-		uint64_t end = note->address + note->to;
 
 		if (note->writes)
 			continue;
-		for (uint64_t at = first_byte(note); at < end; at = (at | 7) + 1)
-			if (unit_remembers_enough(model, root))
-				return;
-			else
-				unit_reads_again(model, root, at);
+		for (uint64_t k = 0; k < note_accesses(note); k++)
+			for (uint64_t at = note_begin(note, k); at < note_end(note, k); at = (at | 7) + 1)
+				if (unit_remembers_enough(model, root))
+					return;
+				else
+					unit_reads_again(model, root, at);
 	}
 }
 
@@ -398,7 +265,8 @@ void notes_release(struct model *model)
 {
 	free(model->told.notes);
 	free(model->noted);
-	map_release(&model->seen);
+	free(model->left.notes);
+	free(model->pieces.pieces);
 	map_release(&model->barred);
 	map_release(&model->marks);
 }

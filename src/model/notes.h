@@ -33,6 +33,8 @@ struct log {
 	uint32_t frame;
 	uint32_t notes; /* its latest note, plus one; 0: it has none */
 	bool barred;    /* some say that bytes are no more */
+	bool ordered;   /* of an iteration: what it read first is asked for */
+	uint8_t first;  /* see tidy.c */
 };
 
 /* A unit that the sink does not know of; see quiet.c. */
@@ -47,19 +49,22 @@ struct noted {
 	bool shared; /* another one was on the set at the same time: marks may be of either */
 };
 
-/* Accesses of a unit: one, or several from the same place to neighbouring bytes. Or that bytes stopped being
- * what they were. */
+/* Accesses of a unit: one, or several from the same place to neighbouring bytes or at equal distances. Or
+ * that bytes stopped being what they were. */
 struct note {
 	uint64_t address;  /* of the first access; of the granule */
+	uint64_t time;     /* of the first access */
+	uint64_t some;     /* not 0: a bit for each of the accesses meant, wholly; the others are none */
 	uint32_t from, to; /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
 	uint32_t size;     /* of each access */
 	uint32_t site, context, locks;
 	uint32_t set;
 	uint32_t previous; /* of the unit, plus one */
 	uint32_t unit;     /* the log's number */
-	bool reads, writes, claims;
-	uint8_t mask;  /* of bytes that are no more */
-	uint64_t time; /* of the first access */
+	uint32_t epoch;    /* the thread's */
+	bool reads : 1, writes : 1, claims : 1;
+	bool stays : 1; /* of nothing, but it is a note */
+	uint8_t mask;   /* of bytes that are no more */
 };
 
 static inline uint32_t log_mark(const struct log *log)
@@ -69,9 +74,11 @@ static inline uint32_t log_mark(const struct log *log)
 
 /* notes.c */
 struct log notes_begin(struct model *model, uint32_t frame);
-/* Is there room for one more? Otherwise it is made, for which the sink may have to be told everything. */
-bool notes_full(const struct thread *thread);
+/* Where there is no room for one more (notes_inl.h): it is made, for which the sink may have to be told
+ * everything. */
 void notes_make_room(struct model *model, struct thread *thread);
+/* The log that the note is in; NULL if the unit has ended, or was told. */
+struct log *notes_log(struct model *model, struct thread *thread, const struct note *note);
 /* Notes that these bytes of a granule are accessed. There is room. */
 void notes_add(struct model *model, struct log *log, uint32_t root, const struct accessor *who,
 	       uint64_t granule, uint8_t bytes);
@@ -94,6 +101,9 @@ void notes_left(struct thread *thread, uint32_t frame);
 /* The thread has left all of them, and most likely has ended. */
 void notes_over(struct thread *thread);
 void notes_release(struct model *model);
+/* tidy.c */
+/* Makes them fewer. */
+void notes_tidy(struct model *model, struct thread *thread);
 
 /* quiet.c */
 /* The open unit that is noted down for the set (a root) and the thread; NULL: none. */
@@ -104,6 +114,8 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 		  uint64_t granule, uint8_t bytes);
 /* The frame becomes a unit for the set, without having done anything yet. False: the set is loud. */
 bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule);
+/* The thread's unit on a quiet set on which there is no other: it begins. NULL: the access stands alone. */
+struct noted *quiet_only(struct model *model, uint32_t thread, uint32_t root);
 /* The sink hears of the units that are noted down for the set (a root), and of all others from now on. */
 void quiet_end(struct model *model, uint32_t root);
 /* Bytes of the set are forgotten. */
@@ -112,6 +124,8 @@ void quiet_forget(struct model *model, uint32_t set, uint64_t granule, uint8_t m
 void quiet_drop(struct model *model, struct set *set);
 
 /* private.c */
+/* Where so many more units' notes were told than dropped, noting is work done twice. */
+#define PRIVATE_WASTED 4
 /* The same for a set that is loud. False: the sink must hear of it, or, if it was told of another unit, all
  * is to be looked up again. */
 bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,

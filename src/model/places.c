@@ -172,6 +172,11 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 	if (number_of_site == TRACE_NO_SITE || trace_site(model->trace, number_of_site, &site, NULL) < 0)
 		return;
 	learn_modules(model);
+	place->bytes = site.size;
+	if (site.kind == ATOMSAN_UPDATE)
+		place->how = PLACE_READS | PLACE_WRITES;
+	else if (site.kind <= ATOMSAN_ATOMIC_RMW)
+		place->how = site.kind == ATOMSAN_WRITE ? PLACE_WRITES : PLACE_READS;
 	place->base_kind = site.base_kind;
 	place->flags = site.flags;
 	place->type = type_number(model, site.type);

@@ -15,14 +15,13 @@
  * other past. Telling late makes the same edges: those out of the unit are made
  * after it is told, and at the cells that it had to itself none lead into it.
  */
-#include "model/inside.h"
+#include "model/notes_inl.h"
 
 /* In model.marks: a mark for what several units of a set read, and nobody writes. */
 #define READING UINT32_MAX
 
-/* So many notes are many; where so many more units' notes were told than dropped, noting is work done twice.
- */
-enum { MANY = 64, WASTED = 4 };
+/* So many notes are many. */
+enum { MANY = 64 };
 
 static void stop_reading(struct model *model, struct set *set)
 {
@@ -39,7 +38,7 @@ static void tell_one(struct model *model, uint32_t index)
 		return;
 	map_remove(&model->marks, log_mark(&unit->log));
 	notes_tell(model, unit->thread, unit->set, &unit->log);
-	if (model->told.count > MANY && model->sets[unit->set].wasted < WASTED)
+	if (model->told.count > MANY && model->sets[unit->set].wasted < PRIVATE_WASTED)
 		model->sets[unit->set].wasted++;
 	/* What it does from now on is noted down anew. */
 	unit->log = notes_begin(model, unit->log.frame);
@@ -107,7 +106,7 @@ bool private_access(struct model *model, struct cell *cell, uint32_t root, const
 		unit_of_access(model, who->thread, root) == MODEL_NO_UNIT ? 0 : model->sets[root].cached_unit;
 	struct open_unit *unit = index ? &model->units[index] : NULL;
 
-	bool told = !unit || cell->met || model->sets[root].wasted == WASTED;
+	bool told = !unit || cell->met || model->sets[root].wasted == PRIVATE_WASTED;
 
 	if (cell_location(cell)) {
 		/* Whoever was here before need not matter any more. */
@@ -160,7 +159,7 @@ void private_end(struct model *model, uint32_t index)
 		private_tell(model, index);
 		return;
 	}
-	if (set->wasted && set->wasted < WASTED)
+	if (set->wasted && set->wasted < PRIVATE_WASTED)
 		set->wasted--;
 	private_drop(model, index);
 }

@@ -17,7 +17,7 @@
  * A frame has a serial number, and another one when its units are to end though
  * it stays (unit_split). A unit is open while the frame has its serial.
  */
-#include "model/inside.h"
+#include "model/notes_inl.h"
 
 static struct noted *noted_at(struct model *model, uint32_t index)
 {
@@ -99,9 +99,9 @@ static void share(struct model *model, uint32_t root)
 		noted->shared = true;
 }
 
-static struct noted *begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule)
+static struct noted *begin(struct model *model, struct noted *noted, uint32_t thread, uint32_t frame,
+			   uint32_t root, uint32_t rule)
 {
-	struct noted *noted = noted_new(model, root);
 	uint32_t next = noted->next;
 
 	*noted = (struct noted){
@@ -113,6 +113,7 @@ static struct noted *begin(struct model *model, uint32_t thread, uint32_t frame,
 		.serial = frame & UNIT_BRACKET ? model->threads[thread].brackets[frame & ~UNIT_BRACKET].serial
 					       : model->threads[thread].frames[frame].serial,
 	};
+	noted->log.ordered = rule == MODEL_RULE_LOOP;
 	model->stats.units++;
 	share(model, root);
 	return noted;
@@ -122,8 +123,17 @@ bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t 
 {
 	if (!model->quiet || model->sets[root].loud)
 		return false;
-	begin(model, thread, frame, root, rule);
+	begin(model, noted_new(model, root), thread, frame, root, rule);
 	return true;
+}
+
+struct noted *quiet_only(struct model *model, uint32_t thread, uint32_t root)
+{
+	uint32_t rule, frame = unit_choose(model, thread, root, &rule);
+
+	if (frame == UINT32_MAX)
+		return NULL;
+	return begin(model, &model->sets[root].noted, thread, frame, root, rule);
 }
 
 bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
@@ -149,7 +159,7 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 			model->stats.alone++;
 			return true;
 		}
-		noted = begin(model, who->thread, frame, root, rule);
+		noted = begin(model, noted_new(model, root), who->thread, frame, root, rule);
 	}
 	if (__builtin_expect(notes_full(thread), 0)) {
 		uint64_t tellings = model->tellings;

@@ -436,12 +436,15 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 	/* A way that is not the owner's own shows nothing of what has an owner. */
 	if (model->sets[index].owned && !place->holder && !place->global)
 		return;
-	struct frame *frame = unit_frame(model, thread);
+	struct frame *frame = unit_frame(thread);
 	struct routine *routine = frame ? routine_of(model, frame->function) : NULL;
 	const struct memory_block *block;
 
-	if (place->not_owned || (!place->owned && map_get(&model->shared_pointers, place->through)))
+	if (place->not_owned || (!place->owned && map_get(&model->shared_pointers, place->through))) {
+		/* Nor will it ever. */
+		place->leads = false;
 		return;
+	}
 	if (place->global) {
 		uint32_t pointer = map_get(&model->instances, place->global);
 
@@ -451,15 +454,14 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 	}
 	if (!frame || !frame->receiver || !routine->receiver_type) {
 		/* Nor will it in another call of the function; a null pointer is no receiver either. */
-		if (frame && frame == &thread->frames[thread->depth - 1] && !routine->receiver_type)
+		if (frame && !routine->receiver_type)
 			place->ownerless = frame->function + 1;
 		return;
 	}
 	bool direct = place->holder == routine->receiver_type;
 
 	if (!direct && !place_reaches(model, routine->receiver_type, place->type_size ? place->type : 0)) {
-		if (frame == &thread->frames[thread->depth - 1])
-			place->ownerless = frame->function + 1;
+		place->ownerless = frame->function + 1;
 		return;
 	}
 	if (!direct && (model->sets[index].owned || frame->receiver == address - place->offset))
@@ -472,6 +474,8 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 	    unit_cursor_user(model, thread, block->start, set_root(model, index)))
 		return;
 	own(model, index, set_of_receiver(model, frame->receiver, routine->receiver_type, true), place);
+	frame->receiver_own = map_get(&model->instances, frame->receiver);
+	frame->receiver_stays = !block || block->kind != MEMORY_STACK;
 }
 
 /*

@@ -11,10 +11,11 @@
  * site is called. What is accessed without a lock counts as shown together where
  * one thread alone is left and reads both, as main does in the end.
  *
- * Sections are noted by their accesses' sites, and each kind of section is
- * looked at once, so most cost a comparison for each access and a look-up.
+ * Most sections do what others did before. So the contents that sections came to
+ * have are numbered, and it is remembered by which access which one became which
+ * other: then an access costs a look-up, and each kind of section is looked at once.
  */
-#include "model/inside.h"
+#include "model/together_inl.h"
 
 #include <string.h>
 
@@ -52,8 +53,10 @@ static void relate(struct model *model, uint16_t type, uint32_t a, uint32_t b, u
 }
 
 /* What the section so far says of its members. */
-static void learn(struct model *model, const struct section *section, bool alone)
+static void learn(struct model *model, const struct section_content *section)
 {
+	bool alone = section->alone;
+
 	for (uint32_t i = 0; i < section->count; i++)
 		for (uint32_t k = 0; k < i; k++) {
 			const struct section_word *a = &section->words[i], *b = &section->words[k];
@@ -66,31 +69,94 @@ static void learn(struct model *model, const struct section *section, bool alone
 		}
 }
 
+static uint64_t hash_of(const struct section_content *content)
+{
+	uint64_t hash = content->alone;
+
+	for (uint32_t i = 0; i < content->count; i++) {
+		const struct section_word *word = &content->words[i];
+
+		hash = map_hash(hash * 31 +
+				((uint64_t)word->type << 32 | (uint64_t)word->word << 8 | word->how)) +
+		       word->read_at;
+	}
+	return hash;
+}
+
+static bool same_content(const struct section_content *a, const struct section_content *b)
+{
+	if (a->count != b->count || a->alone != b->alone)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (a->words[i].type != b->words[i].type || a->words[i].word != b->words[i].word ||
+		    a->words[i].how != b->words[i].how || a->words[i].read_at != b->words[i].read_at)
+			return false;
+	return true;
+}
+
+/* The section's content can be changed. */
+static struct section_content *loosen(struct model *model, struct section *section)
+{
+	if (section->state)
+		section->loose = model->sections[section->state];
+	section->state = 0;
+	return &section->loose;
+}
+
+/* The section's content gets a number, if there are not too many. */
+static void settle(struct model *model, struct section *section)
+{
+	enum { MOST = 4096 };
+	uint64_t hash = hash_of(&section->loose);
+	uint32_t state;
+
+	for (; (state = map_get(&model->section_hashes, hash)); hash++)
+		if (same_content(&model->sections[state], &section->loose)) {
+			section->state = state;
+			return;
+		}
+	if (model->section_count == MOST)
+		return;
+	if (model->section_count + 1 >= model->section_room) {
+		model->section_room = model->section_room ? model->section_room * 2 : 64;
+		model->sections = mem_resize(model->sections, model->section_room, sizeof(*model->sections));
+	}
+	if (!model->section_steps)
+		model->section_steps = mem_zalloc(SECTION_STEPS, sizeof(*model->section_steps));
+	section->state = ++model->section_count;
+	model->sections[section->state] = section->loose;
+	model->sections[section->state].learned = false;
+	map_set(&model->section_hashes, hash, section->state);
+}
+
 void together_end(struct model *model, struct thread *thread)
 {
 	struct section *section = &thread->section;
-	uint64_t hash = section->alone;
 
-	if (section->count > 1) {
-		for (uint32_t i = 0; i < section->count; i++)
-			hash = map_hash(hash * 31 + ((uint64_t)section->words[i].type << 32 |
-						     (uint64_t)section->words[i].word << 8 |
-						     section->words[i].how));
+	if (section->state) {
+		struct section_content *content = &model->sections[section->state];
+
+		if (!content->learned && content->count > 1)
+			learn(model, content);
+		content->learned = true;
+	} else if (section->loose.count > 1) {
+		uint64_t hash = hash_of(&section->loose);
+
 		if (!map_get(&model->sections_seen, hash)) {
 			map_set(&model->sections_seen, hash, 1);
-			learn(model, section, section->alone);
+			learn(model, &section->loose);
 		}
 	}
-	section->count = 0;
+	section->state = 0;
+	section->loose.count = 0;
+	section->loose.alone = false;
 	section->last_site = 0;
-	section->alone = false;
 }
 
 /* True if the word was read from what others left there, and not written since, before this. */
-static bool note_word(struct model *model, struct thread *thread, uint16_t type, uint32_t word,
+static bool note_word(struct model *model, struct section_content *section, uint16_t type, uint32_t word,
 		      uint32_t source, bool reads, bool writes)
 {
-	struct section *section = &thread->section;
 	struct section_word *at = section->words, *end = at + section->count;
 	bool had_read;
 
@@ -119,16 +185,33 @@ static bool note_word(struct model *model, struct thread *thread, uint16_t type,
 	return had_read;
 }
 
+/* An access took the section from one content to what it has now. */
+static void remember(struct model *model, struct section *section, uint32_t from, uint32_t site,
+		     uint32_t what, bool claims)
+{
+	struct section before = {.state = from};
+	struct section_step *step;
+
+	settle(model, section);
+	step = section->state ? together_step(model, &before, site) : NULL;
+	if (step)
+		*step = (struct section_step){
+			.from = from, .site = site, .what = what, .to = section->state, .claims = claims};
+}
+
 bool together_note(struct model *model, struct thread *thread, uint32_t site, const struct place *place,
 		   uint64_t size, bool reads, bool writes)
 {
 	struct section *section = &thread->section;
-	uint32_t first, count = words_of(place, size, &first);
-	bool claims = writes && !reads;
+	uint32_t first, count = words_of(place, size, &first), from = section->state;
+	bool claims = writes && !reads, settled = from || !section->loose.count;
+	struct section_content *content = loosen(model, section);
 
-	section->alone = !thread->held_count;
+	content->alone = !thread->held_count;
 	for (uint32_t i = 0; i < count; i++)
-		claims &= note_word(model, thread, place->type, first + i, place->source, reads, writes);
+		claims &= note_word(model, content, place->type, first + i, place->source, reads, writes);
+	if (settled)
+		remember(model, section, from, site, together_what(size, reads, writes), claims);
 	section->last_site = site + 1;
 	section->last_size = size;
 	section->last_how = (uint8_t)(reads | writes << 1);
@@ -138,9 +221,21 @@ bool together_note(struct model *model, struct thread *thread, uint32_t site, co
 
 void together_whole(struct model *model, struct thread *thread, uint16_t type, bool reads, bool writes)
 {
-	note_word(model, thread, type, WHOLE, 0, reads, writes);
-	thread->section.last_site = 0;
+	struct section *section = &thread->section;
+	/* No size is so large. */
+	uint32_t what = UINT32_MAX << 2 | writes << 1 | reads, from = section->state;
+	bool settled = from || !section->loose.count;
+	const struct section_step *step = together_step(model, section, type);
+
+	section->last_site = 0;
+	if (step && step->from == from && step->site == type && step->what == what) {
+		section->state = step->to;
+		return;
+	}
+	note_word(model, loosen(model, section), type, WHOLE, 0, reads, writes);
 	relate(model, type, WHOLE, WHOLE, reads ? MODEL_TOGETHER | MODEL_READ_TOGETHER : MODEL_TOGETHER);
+	if (settled)
+		remember(model, section, from, type, what, false);
 }
 
 void together_mixed(struct model *model, uint16_t one, uint16_t other)
@@ -192,5 +287,8 @@ void together_release(struct model *model)
 {
 	map_release(&model->related);
 	map_release(&model->sections_seen);
+	map_release(&model->section_hashes);
+	free(model->sections);
+	free(model->section_steps);
 	map_release(&model->claims);
 }

@@ -378,7 +378,7 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 
 		s = c->current;
 		if (unlikely(!s)) {
-			if (!c->source || c->hasty || !c->source->refill(c))
+			if (!c->source || !c->source->refill(c))
 				break;
 			continue;
 		}
@@ -419,44 +419,24 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 	return c->failed ? -1 : 0;
 }
 
-size_t trace_next_plain(struct trace_cursor *c, struct trace_event *events, size_t room)
+bool trace_run_begin(const struct trace_cursor *c, struct trace_run *run)
 {
-	struct stream *s = c->current;
-	const uint8_t *at, *end;
-	size_t count = 0;
+	const struct stream *s = c->current;
 
-	if (!s || c->failed)
-		return 0;
-	for (at = s->at, end = s->end; count < room && end - at >= 8; at += 8) {
-		uint64_t word = word_load(at);
-		struct trace_event *e = &events[count];
-
-		if (word_kind(word) != TRACE_ACCESS || word_id(word) - c->first_site >= c->sites ||
-		    word_id(word) == TRACE_ID_MAX)
-			break;
-		*e = (struct trace_event){.kind = TRACE_ACCESS,
-					  .key = s->last,
-					  .thread = s->thread,
-					  .site = word_id(word),
-					  .address =
-						  word_expand(c->trace->header.regions, word_address(word))};
-		site_access(c, e);
-		if (e->access > ATOMSAN_ATOMIC_RMW && e->access != ATOMSAN_UPDATE)
-			break;
-		count++;
-	}
-	s->at = at;
-	return count;
+	if (!s || c->failed || !c->sites)
+		return false;
+	*run = (struct trace_run){.at = s->at,
+				  .end = s->end,
+				  .regions = c->trace->header.regions,
+				  .first_site = c->first_site,
+				  .sites = c->sites,
+				  .thread = s->thread};
+	return true;
 }
 
-int trace_next_now(struct trace_cursor *c, struct trace_event *e)
+void trace_run_end(struct trace_cursor *c, const struct trace_run *run)
 {
-	int got;
-
-	c->hasty = true;
-	got = trace_next(c, e);
-	c->hasty = false;
-	return got;
+	c->current->at = run->at;
 }
 
 static bool empty(const struct stream *s)

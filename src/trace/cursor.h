@@ -58,11 +58,21 @@ void trace_cursor_close(struct trace_cursor *cursor);
 
 /* 1: an event, 0: no more, -1: damage, see trace_cursor_error. */
 int trace_next(struct trace_cursor *cursor, struct trace_event *event);
-/* Only events that need no looking at other threads, as many as there are up to `room`, perhaps none: plain
- * accesses of the thread whose turn it is. */
-size_t trace_next_plain(struct trace_cursor *cursor, struct trace_event *events, size_t room);
-/* As trace_next, but 0 as well if a running program's next event would have to be waited for. */
-int trace_next_now(struct trace_cursor *cursor, struct trace_event *event);
+/*
+ * What the thread whose turn it is has next, as words (word_inl.h), for who would
+ * rather read plain accesses by itself: those of one word, with a site of this
+ * module that says what they do. The first word that is not like that is left to
+ * trace_next. False: there is nothing now, which trace_next can change.
+ */
+struct trace_run {
+	const uint8_t *at, *end;
+	const uint64_t *regions; /* for word_expand */
+	uint64_t first_site, sites;
+	uint32_t thread;
+};
+bool trace_run_begin(const struct trace_cursor *cursor, struct trace_run *run);
+/* The words before run->at were read. */
+void trace_run_end(struct trace_cursor *cursor, const struct trace_run *run);
 const struct err *trace_cursor_error(const struct trace_cursor *cursor);
 
 /* Text of an op ("lock"), or NULL for a number that is none. */

@@ -51,7 +51,6 @@ struct trace_cursor {
 	uint32_t waiting;
 	bool merged;
 	bool failed;
-	bool hasty; /* do not wait for more */
 	uint64_t blocks_read;
 	struct stream *streams;
 	uint32_t stream_count;

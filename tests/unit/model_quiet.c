@@ -255,7 +255,8 @@ static char *check(const struct script *s, struct trace *trace, const struct ser
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	serial_events(serial, s->events, s->count);
+	for (size_t i = 0; i < s->count; i++)
+		serial_event(serial, &s->events[i]);
 	serial_finish(serial);
 	found = calloc(list->finding_count + 1, sizeof *found);
 	for (uint32_t i = 0; i < list->finding_count; i++)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Accesses, and the way that most of them take: by a unit that is open, to bytes
+ * that are known to belong to its set, and that nobody else is at. Whatever is not
+ * like that is left to access.c, which finds the same by looking at everything.
+ */
+#include "model/notes_inl.h"
+#include "model/together_inl.h"
+#include "trace/word_inl.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define ALWAYS inline __attribute__((always_inline))
+
+/* No access is longer; a damaged trace may say so. */
+#define MODEL_LONGEST (64u << 20)
+
+/*
+ * The log of the thread's unit on the set, open already or from now on, if what it
+ * does to the cell can be noted there and nothing else is to be done; NULL: it
+ * takes a closer look.
+ */
+static ALWAYS struct log *log_with(struct model *model, struct thread *thread, uint32_t root,
+				   const struct cell *cell, const struct accessor *who)
+{
+	struct set *set = &model->sets[root];
+
+	if (likely(!set->loud)) {
+		struct noted *noted = &set->noted;
+
+		if (noted->next || cell_location(cell))
+			return NULL;
+		/* A bracket's number is higher than any depth. */
+		if (noted->thread != who->thread || noted->log.frame >= thread->depth ||
+		    thread->frames[noted->log.frame].serial != noted->serial) {
+			if (quiet_open(model, noted) || !(noted = quiet_only(model, who->thread, root)))
+				return NULL;
+		}
+		noted->writes |= who->writes;
+		return &noted->log;
+	}
+	struct open_unit *unit = &model->units[set->cached_unit];
+
+	if (set->cached_thread != who->thread || !set->cached_unit || !unit->log.notes || unit->iteration ||
+	    cell->met || set->wasted == PRIVATE_WASTED ||
+	    (cell->location && cell->location != log_mark(&unit->log)))
+		return NULL;
+	return &unit->log;
+}
+
+/* The bytes are all in the cell; with `stop`, they are those from `at` to there. */
+static ALWAYS bool cell_noted(struct model *model, struct thread *thread, struct cell *cell,
+			      const struct place *place, const struct accessor *who, uint64_t at,
+			      uint64_t stop, uint8_t bytes)
+{
+	struct log *log;
+	uint32_t root;
+
+	if (unlikely(!set_known(model, thread, cell, place)))
+		return false;
+	root = set_root(model, cell->set);
+	log = log_with(model, thread, root, cell, who);
+	if (unlikely(!log))
+		return false;
+	if (notes_have(log, cell, who, bytes))
+		return true;
+	if (unlikely(notes_full(thread)))
+		return false;
+	note_mark(cell, log, who->reads, who->writes, bytes);
+	if (stop)
+		note_add(thread, log, root, who, at, stop);
+	else
+		notes_add_bytes(thread, log, root, who, at & ~7ull, bytes);
+	return true;
+}
+
+/*
+ * One granule's bytes. Of cells that are kept from the sink none need be split.
+ * False: one of them is not like that. Those before it are noted then, which does
+ * no harm when they are looked at again.
+ */
+static ALWAYS bool piece_noted(struct model *model, struct thread *thread, const struct place *place,
+			       const struct accessor *who, uint64_t at, uint64_t stop)
+{
+	struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
+	uint8_t bytes = memory_bytes(at, stop);
+
+	if (likely(!granule->parts))
+		return !(bytes & ~granule->cell.mask) &&
+		       cell_noted(model, thread, &granule->cell, place, who, at, stop, bytes);
+	for (unsigned i = 0, room = memory_room(granule->parts); i < room && bytes; i++) {
+		struct cell *cell = &memory_cells(&model->memory, granule->parts)[i];
+		uint8_t common = cell->mask & bytes;
+
+		if (common && !cell_noted(model, thread, cell, place, who, at, 0, common))
+			return false;
+		bytes &= (uint8_t)~common;
+	}
+	return !bytes;
+}
+
+/* A copy, or a call of libc, of what may be a struct. */
+static void access_whole(struct model *model, struct thread *thread, uint64_t address, bool reads,
+			 bool writes)
+{
+	const struct granule *granule =
+		&memory_chunk(&model->memory, address)->granules[memory_index(address)];
+	unsigned room;
+	const struct cell *cell = memory_all(&model->memory, granule, &room);
+
+	if (cell->type)
+		together_whole(model, thread, cell->type, reads, writes);
+}
+
+/* More than one granule. */
+static __attribute__((noinline)) void access_pieces(struct model *model, struct thread *thread,
+						    struct place *place, struct accessor *who)
+{
+	uint64_t end = who->address + who->size;
+
+	for (uint64_t at = who->address, stop; at < end; at = stop) {
+		stop = (at | 7) + 1;
+		if (stop > end)
+			stop = end;
+		if (unlikely(!model->quiet || !piece_noted(model, thread, place, who, at, stop)))
+			access_piece(model, place, who, at, stop);
+	}
+	if (unlikely(!place->type_size && thread->held_count && who->size > 8))
+		access_whole(model, thread, who->address, who->reads, who->writes);
+}
+
+/* All of `who` is given but what this finds out. */
+static ALWAYS void access_one(struct model *model, struct thread *thread, struct place *place,
+			      struct accessor *who)
+{
+	uint64_t end = who->address + who->size;
+
+	model->stats.accesses++;
+	model->by_name = place->base_kind == ATOMSAN_BASE_GLOBAL;
+	who->claims = together_access(model, thread, who->site, place, who->size, who->reads, who->writes);
+	who->several = who->address >> 3 != (end - 1) >> 3;
+	if (unlikely(who->several))
+		access_pieces(model, thread, place, who);
+	else if (unlikely(!model->quiet || !piece_noted(model, thread, place, who, who->address, end)))
+		access_piece(model, place, who, who->address, end);
+	if (unlikely(model->alone_count))
+		access_end(model);
+}
+
+static bool left_out(struct model *model, const struct place *place, uint64_t size)
+{
+	if (likely(!place->left_out && size))
+		return false;
+	model->stats.left_out++;
+	model->stats.private_data += place->private_data && size;
+	return true;
+}
+
+void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uint64_t address, uint64_t size,
+		  bool reads, bool writes)
+{
+	struct thread *thread = unit_thread(model, thread_index);
+	struct place *place = place_of(model, site);
+
+	if (left_out(model, place, size))
+		return;
+	struct accessor who = {.address = address,
+			       .size = size > MODEL_LONGEST ? MODEL_LONGEST : (uint32_t)size,
+			       .thread = thread_index,
+			       .site = site,
+			       .context = unit_context(thread),
+			       .locks = held_set(model, thread),
+			       .time = model->time,
+			       .reads = reads,
+			       .writes = writes};
+
+	access_one(model, thread, place, &who);
+}
+
+static inline struct granule *granule_soon(const struct model *model, const struct trace_run *run,
+					   unsigned words)
+{
+	uint64_t word = word_load(run->at + words * 8),
+		 address = word_expand(run->regions, word_address(word));
+	struct memory_chunk *chunk = memory_cached(&model->memory, address >> MEMORY_CHUNK_SHIFT);
+
+	return chunk ? &chunk->granules[memory_index(address)] : NULL;
+}
+
+/*
+ * Much of the time goes by waiting for memory. What comes is asked for: first the
+ * granule, some events later what stands there. Words that are no accesses lead to
+ * nothing that is there, or do no harm.
+ */
+static inline void prefetch(const struct model *model, const struct trace_run *run)
+{
+	enum { FAR = 16, NEAR = 8 };
+	const struct granule *granule;
+
+	if (run->end - run->at < (FAR + 1) * 8)
+		return;
+	granule = granule_soon(model, run, FAR);
+	if (granule)
+		__builtin_prefetch(granule);
+	granule = granule_soon(model, run, NEAR);
+	if (!granule)
+		return;
+	if (granule->parts) {
+		__builtin_prefetch(memory_cells(&model->memory, granule->parts));
+		return;
+	}
+	__builtin_prefetch(&model->sets[granule->cell.set]);
+	if (model->sink.prefetch && cell_location(&granule->cell))
+		model->sink.prefetch(model->sink.user, granule->cell.location);
+}
+
+void model_run(struct model *model, struct trace_cursor *cursor)
+{
+	struct trace_run run;
+	struct thread *thread;
+
+	if (!trace_run_begin(cursor, &run))
+		return;
+	thread = unit_thread(model, run.thread);
+	struct accessor who = {
+		.thread = run.thread, .context = unit_context(thread), .locks = held_set(model, thread)};
+
+	for (; run.end - run.at >= 8; run.at += 8) {
+		uint64_t word = word_load(run.at);
+		struct place *place;
+
+		who.site = word_id(word);
+		if (word_kind(word) != TRACE_ACCESS || who.site - run.first_site >= run.sites ||
+		    who.site == TRACE_ID_MAX)
+			break;
+		place = place_of(model, who.site);
+		if (unlikely(!place->how))
+			break;
+		prefetch(model, &run);
+		who.time = ++model->time;
+		if (left_out(model, place, place->bytes))
+			continue;
+		who.address = word_expand(run.regions, word_address(word));
+		who.size = place->bytes;
+		who.reads = place->how & PLACE_READS;
+		who.writes = place->how & PLACE_WRITES;
+		access_one(model, thread, place, &who);
+	}
+	trace_run_end(cursor, &run);
+}

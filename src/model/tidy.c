@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Keeping notes few. A unit that works on an array, or on the nodes of a table,
+ * has a note of each place. Where many have come together those of units that
+ * ended are dropped, those of bytes that are no more, and what is left of one log
+ * from one place in the source is put in the order of addresses, so that what lies
+ * side by side, or nearly so, becomes one note.
+ *
+ * Notes go together only if between them the thread did nothing that others hear
+ * of (see thread.epoch): then it is all the same to everybody which was the first.
+ * No order among the notes of a log is lost that matters: the sink hears of reads
+ * first, and what an iteration read first stays as it is. Nor do notes move to
+ * another frame's.
+ */
+#include "model/notes_inl.h"
+
+#include <string.h>
+
+/* Logs of which bytes that are no more are looked for at a time. */
+enum { LOGS = 8 };
+/* A longer note is not looked through. */
+enum { LONGEST = 1 << 20 };
+
+struct let_go {
+	uint32_t unit;
+	bool kept;             /* some note could not be looked through */
+	bool stays;            /* one of its notes does */
+	uint64_t lowest, most; /* addresses */
+};
+
+/* A note, or with PIECE what was left of one. */
+#define PIECE 0x80000000u
+
+struct entry {
+	uint64_t address; /* of its first byte */
+	uint32_t kind, note;
+};
+
+static bool is_bar(const struct note *note)
+{
+	return !note->to && note->mask;
+}
+
+static void drop(struct note *note)
+{
+	note->to = note->mask = 0;
+}
+
+static bool is_dropped(const struct note *note)
+{
+	return !note->to && !note->mask && !note->stays;
+}
+
+static int find_let_go(const struct let_go *logs, uint32_t count, uint32_t unit)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (logs[i].unit == unit)
+			return (int)i;
+	return -1;
+}
+
+static void piece_new(struct model *model, const struct note *note, uint32_t index, uint64_t from,
+		      uint64_t to)
+{
+	struct notes_pieces *pieces = &model->pieces;
+	uint64_t into = (from - note->address) % note->size;
+
+	if (pieces->count == pieces->room) {
+		pieces->room = pieces->room ? pieces->room * 2 : 64;
+		pieces->pieces = mem_resize(pieces->pieces, pieces->room, sizeof(*pieces->pieces));
+	}
+	struct notes_piece *piece = &pieces->pieces[pieces->count++];
+
+	piece->index = index;
+	piece->note = *note;
+	piece->note.address = from - into;
+	piece->note.from = (uint32_t)into;
+	piece->note.to = (uint32_t)(to - piece->note.address);
+	piece->note.some = 0;
+}
+
+/* The bytes [from, to), of one access or of several that lie side by side, without those that are no more. */
+static bool cut_bytes(struct model *model, const struct note *note, uint32_t index, uint32_t log,
+		      uint64_t from, uint64_t to)
+{
+	uint64_t begin = from;
+	bool any = false;
+
+	for (uint64_t at = from; at < to; at++) {
+		uint8_t barred = (uint8_t)map_get(&model->barred, (at & ~7ull) | log);
+
+		if (!barred) {
+			at |= 7;
+			continue;
+		}
+		if (!(barred >> (at & 7) & 1))
+			continue;
+		any = true;
+		if (begin < at)
+			piece_new(model, note, index, begin, at);
+		begin = at + 1;
+	}
+	if (begin < to)
+		piece_new(model, note, index, begin, to);
+	return any;
+}
+
+/* Makes pieces of the note, without what is no more. False: it is too long to be looked through. */
+static bool cut(struct model *model, struct note *note, uint32_t index, uint32_t log)
+{
+	uint32_t pieces = model->pieces.count;
+	bool any = false;
+
+	if (note->to > LONGEST)
+		return false;
+	if (!note->some)
+		any = cut_bytes(model, note, index, log, note_first_byte(note), note->address + note->to);
+	else
+		for (uint64_t k = 0; k < note_accesses(note); k++)
+			any |= cut_bytes(model, note, index, log, note_begin(note, k), note_end(note, k));
+	if (any)
+		drop(note);
+	else
+		model->pieces.count = pieces;
+	return true;
+}
+
+/*
+ * Bytes that are no more, and what was noted of them before, need not be known any
+ * longer. Logs that have some left all the same are marked as barred.
+ */
+static void drop_let_go(struct model *model, struct thread *thread)
+{
+	struct let_go logs[LOGS];
+	uint32_t count = 0;
+
+	map_clear(&model->barred);
+	model->pieces.count = 0;
+	for (uint32_t i = thread->note_count; i-- > 0;) {
+		struct note *note = &thread->notes[i];
+		int log = find_let_go(logs, count, note->unit);
+
+		if (is_dropped(note))
+			continue;
+		if (is_bar(note)) {
+			uint64_t key = note->address;
+
+			if (log < 0 && count == LOGS)
+				continue;
+			if (log < 0) {
+				log = (int)count++;
+				logs[log] = (struct let_go){.unit = note->unit, .lowest = UINT64_MAX};
+			}
+			key |= (uint64_t)log;
+			map_set(&model->barred, key, map_get(&model->barred, key) | note->mask);
+			if (note->address < logs[log].lowest)
+				logs[log].lowest = note->address;
+			if (note->address + 8 > logs[log].most)
+				logs[log].most = note->address + 8;
+		} else if (log >= 0 && note->to && note_first_byte(note) < logs[log].most &&
+			   note->address + note->to > logs[log].lowest &&
+			   !cut(model, note, i, (uint32_t)log)) {
+			logs[log].kept = true;
+		}
+	}
+	for (uint32_t i = 0; i < thread->note_count; i++) {
+		struct note *note = &thread->notes[i];
+		int log = is_bar(note) ? find_let_go(logs, count, note->unit) : -1;
+
+		if (log < 0 || logs[log].kept) {
+			if (is_bar(note))
+				notes_log(model, thread, note)->barred = true;
+			continue;
+		}
+		drop(note);
+		/* Who has had notes still has one, if of nothing. */
+		note->stays = !logs[log].stays;
+		logs[log].stays = true;
+	}
+}
+
+static bool same_kind(const struct note *a, const struct note *b)
+{
+	return a->unit == b->unit && a->set == b->set && a->site == b->site && a->size == b->size &&
+	       a->context == b->context && a->locks == b->locks && a->epoch == b->epoch &&
+	       a->reads == b->reads && a->writes == b->writes && a->claims == b->claims;
+}
+
+static uint32_t kind_of(const struct note *note)
+{
+	uint64_t hash = (uint64_t)note->unit << 32 | note->site;
+
+	hash = map_hash(hash) + ((uint64_t)note->context << 32 | note->locks);
+	hash = map_hash(hash) + ((uint64_t)note->epoch << 32 | note->size);
+	return (uint32_t)map_hash(hash) << 1 | note->writes;
+}
+
+/* Which of the 64 accesses from the note's first on it means; 0: that cannot be said. */
+static uint64_t accesses_of(const struct note *note)
+{
+	uint64_t count = note->to / note->size;
+
+	if (note->some || note->from || note->to % note->size || count > 64)
+		return note->some;
+	return ~0ull >> (64 - count);
+}
+
+/* Makes one of both if the second, whose first byte is no lower, fits. */
+static bool join_notes(struct note *note, const struct note *next)
+{
+	uint64_t distance = next->address - note->address, to = distance + next->to, number, mine, others;
+
+	if (!same_kind(note, next) || next->address < note->address || to > UINT32_MAX ||
+	    distance % note->size)
+		return false;
+	number = distance / note->size;
+	if (!note->some && !next->some && distance + next->from <= note->to) {
+		note->to = to > note->to ? (uint32_t)to : note->to;
+	} else {
+		mine = accesses_of(note);
+		others = accesses_of(next);
+		if (!mine || !others || number > 63 || others << number >> number != others)
+			return false;
+		note->some = mine | others << number;
+		note->to = to > note->to ? (uint32_t)to : note->to;
+	}
+	if (next->time < note->time)
+		note->time = next->time;
+	return true;
+}
+
+/* Merge sort: by kind and address, and equal ones stay in order. */
+static void sort(struct entry *entries, struct entry *room, uint32_t count)
+{
+	for (uint32_t width = 1; width < count; width *= 2) {
+		for (uint32_t at = 0; at < count; at += 2 * width) {
+			uint32_t a = at, middle = count - at < width ? count : at + width, b = middle;
+			uint32_t end = count - at < 2 * width ? count : at + 2 * width;
+
+			for (uint32_t i = at; i < end; i++)
+				if (b == end || (a < middle && (entries[a].kind < entries[b].kind ||
+								(entries[a].kind == entries[b].kind &&
+								 entries[a].address <= entries[b].address))))
+					room[i] = entries[a++];
+				else
+					room[i] = entries[b++];
+		}
+		for (uint32_t i = 0; i < count; i++)
+			entries[i] = room[i];
+	}
+}
+
+/* What is left, until it goes back to the thread. */
+static struct note *left_new(struct model *model)
+{
+	struct notes_left *left = &model->left;
+
+	if (left->count == left->room) {
+		left->room = left->room ? left->room * 2 : 64;
+		left->notes = mem_resize(left->notes, left->room, sizeof(*left->notes));
+	}
+	return &left->notes[left->count++];
+}
+
+/* Puts a note among those that may go together, or sees to it that it stays as it is. */
+static void sort_out(struct model *model, struct thread *thread, const struct note *note, uint32_t number,
+		     struct entry *entries, uint32_t *count)
+{
+	struct log *log = is_dropped(note) ? NULL : notes_log(model, thread, note);
+	bool first = log && log->ordered && !note->writes && log->first < UNIT_REMEMBERED;
+
+	if (!log)
+		return;
+	log->first += first;
+	/* After bytes that are no more it is the order that counts. */
+	if (first || log->barred || !note->to)
+		*left_new(model) = *note;
+	else
+		entries[(*count)++] = (struct entry){
+			.address = note_first_byte(note), .kind = kind_of(note), .note = number};
+}
+
+/* The notes [begin, end), which were added while one frame was the innermost of those still open. Pieces of
+ * them are the last ones that are left. */
+static void tidy_part(struct model *model, struct thread *thread, uint32_t begin, uint32_t end)
+{
+	const struct notes_piece *pieces = model->pieces.pieces;
+	uint32_t piece = model->pieces.count, last = piece, count = 0;
+	struct note *latest = NULL;
+	struct entry *entries;
+
+	while (piece && pieces[piece - 1].index < end)
+		piece--;
+	model->pieces.count = piece;
+	entries = mem_alloc((end - begin + last - piece) * 2ul * sizeof(*entries));
+	for (uint32_t i = begin; i < end; i++) {
+		sort_out(model, thread, &thread->notes[i], i, entries, &count);
+		for (; last > piece && pieces[last - 1].index == i; last--)
+			sort_out(model, thread, &pieces[last - 1].note, (last - 1) | PIECE, entries, &count);
+	}
+	sort(entries, entries + count, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t number = entries[i].note;
+		const struct note *note =
+			number & PIECE ? &pieces[number & ~PIECE].note : &thread->notes[number];
+
+		if (latest && join_notes(latest, note))
+			continue;
+		latest = left_new(model);
+		*latest = *note;
+	}
+	free(entries);
+}
+
+/* Drops the notes of units that have ended; of the others, logs know nothing for now. */
+static void unlink_all(struct model *model, struct thread *thread)
+{
+	for (uint32_t i = 0; i < thread->note_count; i++) {
+		struct log *log = notes_log(model, thread, &thread->notes[i]);
+
+		if (!log) {
+			drop(&thread->notes[i]);
+			thread->notes[i].stays = false;
+			continue;
+		}
+		log->notes = log->first = 0;
+		log->barred = false;
+	}
+}
+
+static void link_all(struct model *model, struct thread *thread)
+{
+	for (uint32_t i = 0; i < thread->note_count; i++) {
+		struct log *log = notes_log(model, thread, &thread->notes[i]);
+
+		thread->notes[i].previous = log->notes;
+		log->notes = i + 1;
+	}
+}
+
+void notes_tidy(struct model *model, struct thread *thread)
+{
+	uint32_t begin = 0;
+
+	unlink_all(model, thread);
+	drop_let_go(model, thread);
+	model->left.count = 0;
+	for (uint32_t i = 0; i <= thread->depth; i++) {
+		uint32_t end = i < thread->depth ? thread->frames[i].notes : thread->note_count;
+
+		if (begin < end)
+			tidy_part(model, thread, begin, end);
+		if (i < thread->depth)
+			thread->frames[i].notes = model->left.count;
+		begin = end;
+	}
+	thread->note_count = model->left.count;
+	/* Pieces may be more than what they were pieces of. */
+	if (thread->note_room < thread->note_count) {
+		thread->note_room = thread->note_count;
+		thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
+	}
+	if (thread->note_count)
+		memcpy(thread->notes, model->left.notes, thread->note_count * sizeof(*thread->notes));
+	link_all(model, thread);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Notes say the same after they were tidied as before, byte for byte: of each log,
+ * place, kind and epoch, without the bytes that were let go of.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "model/notes_inl.h"
+
+enum { LOGS = 10, SITES = 3, EPOCHS = 4, BYTES = 1024, BASE = 0x10000, FRAMES = 3 };
+
+/* Of each byte the epochs in which it was accessed, as bits. */
+struct said {
+	uint8_t epochs[LOGS][SITES][2][BYTES];
+};
+
+static uint64_t state;
+
+static uint32_t below(uint32_t bound)
+{
+	state = state * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(state >> 33) % bound;
+}
+
+static void access(struct said *said, uint32_t log, const struct note *note)
+{
+	if (!note->to) {
+		for (unsigned i = 0; i < 8; i++)
+			for (unsigned site = 0; note->mask >> i & 1 && site < SITES; site++)
+				for (unsigned kind = 0; kind < 2; kind++)
+					said->epochs[log][site][kind][note->address - BASE + i] = 0;
+		return;
+	}
+	for (uint64_t k = 0; k < note_accesses(note); k++)
+		for (uint64_t at = note_begin(note, k); at < note_end(note, k); at++)
+			said->epochs[log][note->site][note->writes][at - BASE] |=
+				(uint8_t)(1u << note->epoch);
+}
+
+/* What all notes say, one after the other. */
+static void listen(const struct model *model, struct said *said)
+{
+	const struct thread *thread = model->threads;
+
+	memset(said, 0, sizeof *said);
+	for (uint32_t i = 0; i < thread->note_count; i++)
+		access(said, thread->notes[i].set - 1, &thread->notes[i]);
+}
+
+static void count_chains(const struct model *model)
+{
+	const struct thread *thread = model->threads;
+	uint32_t found = 0;
+
+	for (uint32_t i = 1; i <= LOGS; i++)
+		for (uint32_t at = model->sets[i].noted.log.notes; at; at = thread->notes[at - 1].previous) {
+			assert_int_equal(thread->notes[at - 1].set, i);
+			assert_true(thread->notes[at - 1].previous < at);
+			found++;
+		}
+	assert_int_equal(found, thread->note_count);
+	for (uint32_t i = 0; i < thread->depth; i++) {
+		assert_true(thread->frames[i].notes <= thread->note_count);
+		assert_true(!i || thread->frames[i - 1].notes <= thread->frames[i].notes);
+	}
+}
+
+static void add_one(struct model *model, uint32_t logs, bool bars)
+{
+	struct thread *thread = model->threads;
+	uint32_t set = 1 + below(logs);
+	struct log *log = &model->sets[set].noted.log;
+	uint32_t size = 1u << below(6);
+	struct accessor who = {.size = size,
+			       .site = below(SITES),
+			       .time = ++model->time,
+			       .writes = below(2),
+			       .address = BASE + below(BYTES / size) * size};
+
+	who.reads = !who.writes;
+	if (!below(40))
+		thread->epoch = (thread->epoch + 1) % EPOCHS;
+	if (thread->note_count + 1 >= thread->note_room) {
+		thread->note_room = thread->note_room * 2 + 8;
+		thread->notes = mem_resize(thread->notes, thread->note_room, sizeof *thread->notes);
+	}
+	if (bars && log->notes && !below(4)) {
+		notes_bar(model, 0, log, set, who.address & ~7ull, (uint8_t)(1 + below(255)));
+		return;
+	}
+	uint64_t at = who.address + (below(8) ? 0 : below(size));
+
+	note_add(thread, log, set, &who, at, below(8) ? who.address + size : at + 1);
+}
+
+static struct model *model_with(uint32_t ordered)
+{
+	struct model *model = mem_zalloc(1, sizeof *model);
+	struct thread *thread = mem_zalloc(1, sizeof *thread);
+
+	model->threads = thread;
+	model->thread_count = 1;
+	model->sets = mem_zalloc(LOGS + 1, 2 * sizeof *model->sets);
+	thread->frames = mem_zalloc(FRAMES, sizeof *thread->frames);
+	thread->depth = FRAMES;
+	for (uint32_t i = 0; i < FRAMES; i++)
+		thread->frames[i] = (struct frame){.serial = i + 1, .lowest = UINT32_MAX};
+	for (uint32_t i = 1; i <= LOGS; i++) {
+		struct noted *noted = &model->sets[i].noted;
+
+		noted->log = notes_begin(model, i % FRAMES);
+		noted->log.ordered = i <= ordered;
+		noted->serial = i % FRAMES + 1;
+	}
+	return model;
+}
+
+static void release(struct model *model)
+{
+	free(model->threads->frames);
+	free(model->threads->notes);
+	free(model->threads);
+	free(model->sets);
+	notes_release(model);
+	free(model);
+}
+
+static void nothing_is_lost(void **unused)
+{
+	struct said *before = mem_alloc(sizeof *before), *after = mem_alloc(sizeof *after);
+	uint64_t fewer = 0;
+
+	for (uint32_t round = 0; round < 300; round++) {
+		struct model *model = model_with(round % 3);
+		struct thread *thread = model->threads;
+		uint32_t logs = 1 + below(LOGS);
+
+		/* Several times, so that what was put together comes in again. */
+		for (uint32_t part = 0; part < 3; part++) {
+			for (uint32_t i = below(300); i-- > 0;) {
+				add_one(model, logs, round % 2);
+				if (!below(100) && part < FRAMES)
+					for (uint32_t k = part; k < FRAMES; k++)
+						thread->frames[k].notes = thread->note_count;
+			}
+			listen(model, before);
+			fewer += thread->note_count;
+			notes_tidy(model, thread);
+			fewer -= thread->note_count;
+			listen(model, after);
+			assert_memory_equal(before, after, sizeof *before);
+			count_chains(model);
+		}
+		release(model);
+	}
+	/* It was of some use. */
+	assert_true(fewer > 10000);
+	free(before);
+	free(after);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
