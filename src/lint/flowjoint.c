@@ -28,6 +28,7 @@ static bool add_pair(struct flow_work *w, uint32_t s, uint32_t t, uint32_t sink,
 	uint64_t key = ((uint64_t)s << 32 | t) * 0x9e3779b97f4a7c15ull ^ 1ull << 63;
 	uint32_t known = map_get(&w->known, key);
 
+	w->lint->effort->steps[EFFORT_FLOWS]++;
 	if (known) {
 		struct flow_joint *j = &w->flows->joints.at[known - 1];
 
