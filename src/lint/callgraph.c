@@ -41,6 +41,7 @@ static void collect(struct lint *lint)
 		qsort(edges.at, edges.count, sizeof(*edges.at), by_caller);
 	lint->calls.edges = edges.at;
 	lint->calls.edge_count = edges.count;
+	lint->effort->steps[EFFORT_CALLS] += edges.count;
 }
 
 static void index_edges(struct lint *lint)

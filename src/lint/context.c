@@ -168,6 +168,8 @@ static void execute(struct execution *x, struct job job)
 		const struct stretch *s = &x->stretches.at[i];
 		uint32_t now = lockset_at(x, job.entry, s->inst);
 
+		x->lint->effort->steps[EFFORT_CONTEXTS] += 1 + s->callees.count;
+
 		if (s->list)
 			add_context(&x->lint->contexts.lists.at[s->list], x->thread, now);
 		for (uint32_t n = 0; n < s->callees.count; n++)

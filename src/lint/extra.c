@@ -50,6 +50,7 @@ static void split_pair(struct lint *lint, struct verdicts *verdicts, struct verd
 		for (uint32_t t = 0; t < lint->threads.count; t++) {
 			uint32_t by;
 
+			lint->effort->steps[EFFORT_EXTRA]++;
 			if (!(lint->threads.reach[v.function] >> t & 1))
 				continue;
 			by = context_interferes(lint, &lint->accesses.at.at[variable->reads.at[i]], t,
@@ -226,6 +227,7 @@ static void judge_private(struct lint *lint, struct verdicts *verdicts)
 			all &= lint->regions.locks.at[s->held[i].lock].is_private;
 		if (!all || !write->write || !x->shared || write->fresh || write->quiet)
 			continue;
+		lint->effort->steps[EFFORT_EXTRA] += x->reads.count;
 		for (uint32_t r = 0; r < x->reads.count; r++) {
 			uint32_t read = lint->accesses.at.at[x->reads.at[r]].inst, by = 0;
 			struct verdict v = {.rule = VERDICT_PRIVATE_LOCK,

@@ -312,6 +312,7 @@ static void analyse(struct lint *lint, struct flow_summary *summaries, uint32_t 
 	free(w.ways);
 	free(w.may_edge);
 	free(w.may_joint);
+	free(w.joined);
 	map_release(&w.inside);
 	map_release(&w.merged);
 	map_release(&w.uses);

@@ -13,9 +13,7 @@ static bool is_joint(struct flow_work *w, const struct flow_source *a, const str
 	const struct lint *lint = w->lint;
 	uint32_t x = lint->accesses.at.at[a->access].variable, y = lint->accesses.at.at[b->access].variable;
 
-	/* Both by one call: that function's own affair. */
-	if (x == y || a->via == b->via ||
-	    (!a->region && !b->region && flow_same_regions(lint, a->via, b->via)))
+	if (x == y || (!a->region && !b->region && flow_same_regions(lint, a->via, b->via)))
 		return false;
 	/* Only what somebody writes together is missed when it is read apart. */
 	return view_together(w->lint, x, y, true);
@@ -28,6 +26,7 @@ static bool add_pair(struct flow_work *w, uint32_t s, uint32_t t, uint32_t sink,
 	uint64_t key = ((uint64_t)s << 32 | t) * 0x9e3779b97f4a7c15ull ^ 1ull << 63;
 	uint32_t known = map_get(&w->known, key);
 
+	w->lint->effort->steps[EFFORT_FLOWS]++;
 	if (known) {
 		struct flow_joint *j = &w->flows->joints.at[known - 1];
 
@@ -48,17 +47,40 @@ static bool add_pair(struct flow_work *w, uint32_t s, uint32_t t, uint32_t sink,
 	return true;
 }
 
+/* Were all pairs in it looked at, as closely? One sink after the other has much the same values. */
+static bool is_known(const struct flow_work *w, const uint64_t *set, bool data)
+{
+	bool closely = true, loosely = !data;
+
+	for (uint32_t i = 0; i < w->words; i++) {
+		closely &= !(set[i] & w->may_joint[i] & ~w->joined[i]);
+		loosely &= !(set[i] & w->may_joint[i] & ~w->joined[w->words + i]);
+	}
+	return closely || loosely;
+}
+
 static void add_joint(struct flow_work *w, const uint64_t *set, uint32_t sink, bool data)
 {
 	uint32_t members[MOST_SYMBOLS + 64], count = 0;
 
+	if (is_known(w, set, data))
+		return;
+	memcpy(w->joined + (data ? 0 : w->words), set, w->words * sizeof(*set));
 	for (uint32_t i = 0; i < w->words; i++)
 		for (uint64_t bits = set[i] & w->may_joint[i]; bits; bits &= bits - 1)
 			members[count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
-	for (uint32_t s = 0; s < count; s++)
-		for (uint32_t t = s + 1; t < count; t++)
+	for (uint32_t s = 0, other = 0; s < count; s++) {
+		uint32_t via = w->sources.at[members[s] - w->params].via;
+
+		/* Both by one call: that function's own affair. They lie side by side. */
+		if (other <= s)
+			other = s + 1;
+		while (other < count && w->sources.at[members[other] - w->params].via == via)
+			other++;
+		for (uint32_t t = other; t < count; t++)
 			if (!add_pair(w, members[s], members[t], sink, data))
 				return;
+	}
 }
 
 static void joint_values(struct flow_work *w, uint32_t inst, const uint32_t *values, uint32_t count)

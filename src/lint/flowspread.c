@@ -176,6 +176,7 @@ static void spread_inst(struct flow_work *w, uint32_t i, uint32_t block)
 	uint32_t symbol = map_get(&w->from_inst, i), base;
 	int64_t at;
 
+	w->lint->effort->steps[EFFORT_FLOWS]++;
 	switch ((enum program_op)inst->op) {
 	case PROGRAM_LOAD:
 	case PROGRAM_UPDATE:

@@ -37,6 +37,7 @@ void flowuse_prepare(struct flow_work *w)
 	w->via_region = mem_alloc((w->sources.count + 1) * sizeof(*w->via_region));
 	w->ways = mem_zalloc(w->sources.count + 1, sizeof(*w->ways));
 	w->may_edge = mem_zalloc(w->words + 1, sizeof(*w->may_edge));
+	w->joined = mem_zalloc(w->words * 2 + 1, sizeof(*w->joined));
 	w->may_joint = mem_zalloc(w->words + 1, sizeof(*w->may_joint));
 	for (uint32_t n = 0; n < w->params; n++)
 		w->may_edge[n / 64] |= 1ull << (n % 64);

@@ -89,11 +89,12 @@ struct flow_work {
 	uint32_t edges, joints;
 	uint32_t *controlled_first; /* by block: where in controlled the blocks begin that it decides about */
 	struct cfg_control *controlled;
-	uint32_t *source_region;          /* by source: the region that it is read in, or 0 */
-	uint32_t *via_region;             /* by source: the region around its instruction, or 0 */
-	struct flow_way *ways;            /* by source */
-	uint64_t *may_edge;               /* parameters, and sources that an edge may begin with */
-	uint64_t *may_joint;              /* sources that may be missed in being read together */
+	uint32_t *source_region; /* by source: the region that it is read in, or 0 */
+	uint32_t *via_region;    /* by source: the region around its instruction, or 0 */
+	struct flow_way *ways;   /* by source */
+	uint64_t *may_edge;      /* parameters, and sources that an edge may begin with */
+	uint64_t *joined;        /* values whose pairs were looked at last: used together, and by control */
+	uint64_t *may_joint;     /* sources that may be missed in being read together */
 	struct map inside, uses, results; /* what is in the summary, by what makes it one */
 	struct map merged;                /* functions whose `inside` is in ours */
 	bool changed;

@@ -93,7 +93,8 @@ static void agree(struct group *g)
 		g->confidence += (1 - g->confidence) * 0.2;
 }
 
-/* Groups that tell of a region, as the first or as the second: a chain for each. */
+/* Groups that tell of a region, as the first or as the second, and are sure enough to blame: a chain for
+ * each. */
 struct chains {
 	struct map first; /* region and which -> group + 1 */
 	uint32_t *next;   /* by group, times 2 plus which */
@@ -117,7 +118,8 @@ static bool is_blamed(struct lint *lint, const struct verdicts *verdicts, const 
 		     n = chains->next[(n - 1) * 2 + (uint32_t)which]) {
 			const struct group *other = &groups->at.at[n - 1];
 
-			if (other->function != g->function && other->confidence >= 0.4 &&
+			lint->effort->steps[EFFORT_GROUPS]++;
+			if (other->function != g->function &&
 			    callgraph_below(lint, g->function, other->function))
 				return true;
 		}
@@ -131,7 +133,7 @@ static void blame_lowest(struct lint *lint, const struct verdicts *verdicts, str
 	bool *blamed = mem_zalloc(groups->at.count + 1, 1);
 
 	for (uint32_t i = 0; i < groups->at.count; i++)
-		for (int which = 0; which < 2; which++) {
+		for (int which = 0; which < 2 && groups->at.at[i].confidence >= 0.4; which++) {
 			uint64_t key = chain_key(&verdicts->at.at[groups->at.at[i].best], which);
 
 			chains.next[i * 2 + (uint32_t)which] = map_get(&chains.first, key);
@@ -193,6 +195,7 @@ void group_build(struct lint *lint, const struct verdicts *verdicts, double thre
 		const struct verdict *v = &verdicts->at.at[i];
 		struct group *g;
 
+		lint->effort->steps[EFFORT_GROUPS]++;
 		group_of_verdict[i] = group_of(lint, groups, &known, v);
 		g = &groups->at.at[group_of_verdict[i]];
 		if (v->confidence > g->by_rule[v->rule])

@@ -49,6 +49,8 @@ static void build_cfgs(struct lint *lint)
 		}
 		vec_push(&first, edges.count);
 		cfg_build(&lint->cfgs[f], function->block_count, first.at, edges.at);
+		lint->effort->steps[EFFORT_CFG] +=
+			edges.count + lint->cfgs[f].control_first[function->block_count];
 	}
 	vec_free(&first);
 	vec_free(&edges);

@@ -99,6 +99,7 @@ static const struct meeting *meeting_of(struct race *race, uint32_t x, uint32_t 
 		const struct view *view = &views->regions[place.region].at.at[place.view];
 		struct both new;
 
+		race->lint->effort->steps[EFFORT_RACE]++;
 		if (write ? !view_writes(view, y) : !view_reads(view, y))
 			continue;
 		new.a = view_access(race->lint, place.region, x, write);
@@ -123,6 +124,8 @@ static void look_for_others(struct race *race, const struct verdict *v, struct a
 
 	for (uint32_t i = 0; i < m->at.count; i++) {
 		const struct both *both = &m->at.at[i];
+
+		lint->effort->steps[EFFORT_RACE]++;
 		const struct access *a = &lint->accesses.at.at[both->a], *b = &lint->accesses.at.at[both->b];
 
 		for (uint32_t t = 0; t < lint->threads.count; t++) {
@@ -223,6 +226,7 @@ static void judge_reads(struct race *race)
 
 struct occurrence {
 	uint32_t inst, region;
+	uint32_t end; /* of those by the same instruction, which lie side by side */
 };
 
 /* Regions that begin in the function, or below a call in it. */
@@ -242,16 +246,18 @@ static uint32_t occurrences(const struct lint *lint, uint32_t f, struct occurren
 			const struct call_edge *edges = callgraph_at(&lint->calls, i, &edges_count);
 
 			if (lint->regions.by_inst[i] && count < MOST_REGIONS)
-				out[count++] = (struct occurrence){i, lint->regions.by_inst[i]};
+				out[count++] = (struct occurrence){i, lint->regions.by_inst[i], 0};
 			for (uint32_t e = 0; e < edges_count; e++) {
 				const struct vec_u32 *below = &lint->views->scopes[edges[e].callee];
 
 				for (uint32_t n = 0; n < below->count && count < MOST_REGIONS; n++)
 					if (!lint->regions.regions.at[below->at[n]].is_left)
-						out[count++] = (struct occurrence){i, below->at[n]};
+						out[count++] = (struct occurrence){i, below->at[n], 0};
 			}
 		}
 	}
+	for (uint32_t i = count; i-- > 0;)
+		out[i].end = i + 1 < count && out[i + 1].inst == out[i].inst ? out[i + 1].end : i + 1;
 	return count;
 }
 
@@ -395,6 +401,7 @@ static const struct candidates *candidates_of(struct lint *lint, struct pairs *p
 				for (uint32_t m = 0; m < b->at.at[k].items.count; m++) {
 					uint32_t x = a->at.at[i].items.at[n], y = b->at.at[k].items.at[m];
 
+					lint->effort->steps[EFFORT_RACE]++;
 					if (!(x & 1) || !(y & 1) || x == y ||
 					    !view_read_together(lint, x / 2, y / 2) ||
 					    view_writes(&b->at.at[k], x / 2) ||
@@ -462,11 +469,16 @@ static void judge_writes(struct race *race)
 						    .first_region = all[i].region,
 						    .second_region = all[k].region};
 
+				lint->effort->steps[EFFORT_RACE]++;
 				/* Forward only; what comes round is the next piece of work. */
-				if (all[i].inst == all[k].inst || all[i].region == all[k].region ||
-				    goes_on_to(lint, all[i].region, all[k].inst) ||
+				if (all[i].inst == all[k].inst ||
 				    lint->cfgs[f].number[lint_block(lint, all[k].inst)] <
-					    lint->cfgs[f].number[lint_block(lint, all[i].inst)] ||
+					    lint->cfgs[f].number[lint_block(lint, all[i].inst)]) {
+					k = all[k].end - 1;
+					continue;
+				}
+				if (all[i].region == all[k].region ||
+				    goes_on_to(lint, all[i].region, all[k].inst) ||
 				    !candidates_of(lint, &pairs, all[i].region, all[k].region)->count ||
 				    !pair_reaches(lint, all[i].inst, all[k].inst))
 					continue;

@@ -335,6 +335,7 @@ static void through_block(struct work *w, const struct program_block *block, str
 	const struct program *p = &w->lint->program;
 	uint32_t state = 0;
 
+	w->lint->effort->steps[EFFORT_LOCKS] += block->inst_count;
 	for (uint32_t i = 0; i < block->inst_count; i++) {
 		/* Only calls change it. */
 		if (!i || p->insts[block->inst + i - 1].op == PROGRAM_CALL)

@@ -141,6 +141,8 @@ static void look_for_writers(const struct lint *lint, const struct flow_edge *e,
 			const struct access *w = &lint->accesses.at.at[x->writes.at[i]];
 			uint32_t by = context_interferes(lint, w, t, e->to.via, &a->held);
 
+			lint->effort->steps[EFFORT_STALE]++;
+
 			if (!by || !context_interferes(lint, w, t, e->from.via, &a->held))
 				continue;
 			bool out = kept_out(lint, read, w, by - 1, &a->held) ||
@@ -295,6 +297,7 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 				    .data = e->data,
 				    .again = e->again};
 
+		lint->effort->steps[EFFORT_STALE]++;
 		v.first_region = e->from.region ? e->from.region : flow_region(lint, e->from.via);
 		v.second_region = e->to.region ? e->to.region : flow_region(lint, e->to.via);
 		const struct answer *writers = find_writers(lint, &answers, e);

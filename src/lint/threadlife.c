@@ -114,6 +114,7 @@ static uint64_t after_inst(struct thread_build *b, uint32_t i, uint64_t alive, u
 	const struct call_edge *edges;
 	uint32_t count;
 
+	lint->effort->steps[EFFORT_THREADS]++;
 	if (p->insts[i].op != PROGRAM_CALL)
 		return alive;
 	if (known_makes_thread(known) && b->site_of[i] && known->kind != KNOWN_CREATE_TEAM) {

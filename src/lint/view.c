@@ -69,6 +69,7 @@ static void step(struct walk *w, struct ways *s, uint32_t inst)
 	const struct access *a = access_at(w->lint, inst, &count);
 	const struct call_edge *edges;
 
+	w->lint->effort->steps[EFFORT_VIEWS]++;
 	for (uint32_t n = 0; n < count; n++)
 		if (w->lint->accesses.variables.at[a[n].variable].shared && !a[n].fresh && !a[n].quiet)
 			viewpool_access(w->pool, a[n].variable, a[n].write);
