@@ -22,4 +22,8 @@ void recheck_end(struct recheck *recheck);
 /* Does the use at the edge's end depend as well on a later look at what the edge's value is of? */
 bool recheck_is(const struct recheck *recheck, const struct flow_edge *edge);
 
+/* Is it counted in the function when a second look, in what the edge's end calls, says something else? Then
+ * somebody relied on the first. */
+bool recheck_is_noted(const struct lint *lint, const struct flow_edge *edge);
+
 #endif

@@ -223,8 +223,10 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 	/* Looked at again, and then acted not on what belongs to it but on something else: somebody notes
 	 * that the old value was wrong. */
 	bool noted = v->checked_again && !e->data && !same && !together && b->write;
+	/* The same, and the function itself counts it. */
+	bool counted = v->checked_again && !e->data && same && b->write && recheck_is_noted(lint, e);
 
-	if (v->checked_again && !noted)
+	if (v->checked_again && !noted && !counted)
 		return 0.1;
 	if (e->data) {
 		c = same ? (b->write ? 0.9 : 0.7) : together ? 0.75 : same_set ? 0.6 : 0.45;
@@ -238,7 +240,12 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 		c = 0.65;
 	} else {
 		/* To read the same variable again is no use of the old value. */
-		c = noted ? 0.5 : same ? (b->write ? 0.7 : 0.3) : together ? 0.6 : same_set ? 0.3 : 0.15;
+		c = counted    ? 0.6
+		    : noted    ? 0.5
+		    : same     ? (b->write ? 0.7 : 0.3)
+		    : together ? 0.6
+		    : same_set ? 0.3
+			       : 0.15;
 		/* Whether the value is still good makes a difference, and both ways something is done. */
 		if (e->to.acts && same_set && c < 0.5)
 			c = 0.5;
