@@ -92,7 +92,8 @@ static void spread_call(struct flow_work *w, uint32_t i, uint32_t block)
 				uint32_t base = flowset_base(p, pointer, &at);
 
 				if (flowset_is_private(w, pointer))
-					keep_symbol(w, base, at, symbol, c->plane);
+					keep_symbol(w, base, c->at == SOMEWHERE ? SOMEWHERE : at + c->at,
+						    symbol, c->plane);
 			}
 		}
 		for (uint32_t n = 0; n < arguments && n < 64 && inst->value; n++) {

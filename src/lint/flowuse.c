@@ -148,6 +148,26 @@ static void use_content(struct flow_work *w, uint32_t pointer, struct flow_use u
 	use_set(w, set, use, plane);
 }
 
+/* The same of what is handed to a function, as far as it reads that. */
+static void use_handed(struct flow_work *w, uint32_t pointer, const struct flow_reads *reads,
+		       struct flow_use use, int plane)
+{
+	uint32_t base;
+	int64_t at;
+
+	if (!reads || reads->anything) {
+		use_content(w, pointer, use, plane);
+		return;
+	}
+	if (!flowset_is_private(w, pointer))
+		return;
+	base = flowset_base(&w->lint->program, pointer, &at);
+	for (uint32_t i = 0; i < reads->count; i++)
+		use_set(w, flowset_peek(w, flowset_memory(base, at + reads->at[i])), use, plane);
+	if (reads->count)
+		use_set(w, flowset_peek(w, flowset_memory(base, SOMEWHERE)), use, plane);
+}
+
 static void use_control(struct flow_work *w, uint32_t block, struct flow_use use)
 {
 	const uint64_t *set = w->control + (size_t)block * w->words * PLANES;
@@ -267,12 +287,14 @@ static void use_arguments(struct flow_work *w, uint32_t i, const struct flow_sum
 			continue;
 		struct flow_use use = u->use;
 		uint8_t plane = u->plane;
+		uint32_t parameter = u->parameter;
 
 		/* If the function calls itself, its uses may move from here on. */
 		use.region = u->outer;
 		use.via = i;
 		use_value(w, v, use, plane);
-		use_content(w, v, use, plane);
+		use_handed(w, v, s->has_reads && parameter < FLOW_READS_PARAMS ? &s->reads[parameter] : NULL,
+			   use, plane);
 	}
 }
 

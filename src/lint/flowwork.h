@@ -9,6 +9,7 @@
  *   flowspread  dependencies, spread over the function until nothing changes
  *   flowguard   what is looked at again before it is used
  *   flowedge    values that are used after their region
+ *   flowreads   places of handed objects that are read
  *   flowuse     what values are used for, here and by callers
  *   flowjoint   values that are used together
  */
@@ -33,6 +34,7 @@ struct flow_carried {
 	struct flow_source source;
 	uint8_t plane;
 	int8_t out; /* parameter through whose pointer it is handed out, RETURNED or WAITED_FOR */
+	int64_t at; /* where in what that points to; SOMEWHERE if at several places */
 };
 
 /* `outer` is the region as callers see it: what its function held is over for them, what they hold is not. */
@@ -48,12 +50,23 @@ struct flow_inside {
 	uint32_t outer;
 };
 
+/* Places of a parameter's object that are read. */
+enum { FLOW_READS = 8, FLOW_READS_PARAMS = 6 };
+
+struct flow_reads {
+	int64_t at[FLOW_READS];
+	uint32_t count;
+	bool anything; /* or it is not known which */
+};
+
 struct flow_summary {
 	VEC(struct flow_carried) results;
 	VEC(struct flow_param_use) uses;
 	VEC(struct flow_inside) inside; /* every access in regions, for who calls it under a condition */
 	uint64_t to_result_data, to_result_control; /* by parameter */
-	bool cut;                                   /* some values were not followed */
+	struct flow_reads reads[FLOW_READS_PARAMS];
+	bool has_reads;
+	bool cut; /* some values were not followed */
 };
 
 /* ---- the function at hand ---- */
@@ -140,6 +153,9 @@ uint32_t flowset_base(const struct program *p, uint32_t value, int64_t *at);
 bool flowset_is_private(struct flow_work *w, uint32_t pointer);
 
 void flowspread_all(struct flow_work *w);
+
+/* Fills in the summary's reads. */
+void flowreads_find(struct flow_work *w);
 
 void flowguard_prepare(struct flow_work *w);
 /* Variables read in the region of this instruction that decide whether it runs, and the conditions. */
