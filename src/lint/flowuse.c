@@ -168,10 +168,8 @@ static void use_handed(struct flow_work *w, uint32_t pointer, const struct flow_
 		use_set(w, flowset_peek(w, flowset_memory(base, SOMEWHERE)), use, plane);
 }
 
-static void use_control(struct flow_work *w, uint32_t block, struct flow_use use)
+static void use_control(struct flow_work *w, const uint64_t *set, struct flow_use use)
 {
-	const uint64_t *set = w->control + (size_t)block * w->words * PLANES;
-
 	use.kind = USE_GUARDS;
 	use_set(w, set, use, CONTROL);
 }
@@ -226,7 +224,7 @@ void flowuse_access(struct flow_work *w, uint32_t number, uint32_t block)
 			use_value(w, program_operand(p, inst, n), use, DATA);
 		break;
 	}
-	use_control(w, block, use);
+	use_control(w, w->control + (size_t)block * w->words * PLANES, use);
 }
 
 /* What of a set a use could be noted for: parameters, for callers, and sources, for an edge from here. */
@@ -299,7 +297,7 @@ static void use_arguments(struct flow_work *w, uint32_t i, const struct flow_sum
 }
 
 /* What is accessed there at all: because of what decides about the call, and for our callers. */
-static void use_inside(struct flow_work *w, uint32_t i, uint32_t block, uint32_t callee,
+static void use_inside(struct flow_work *w, uint32_t i, uint32_t callee, const uint64_t *set,
 		       const struct interest *control)
 {
 	const struct flow_summary *s = &w->summaries[callee];
@@ -320,7 +318,7 @@ static void use_inside(struct flow_work *w, uint32_t i, uint32_t block, uint32_t
 		use.region = s->inside.at[n].outer;
 		use.via = i;
 		if (is_worth_it(w, control, here || use.region))
-			use_control(w, block, use);
+			use_control(w, set, use);
 		if (own->inside.count >= MOST_USES)
 			own->cut = true;
 		else if (!merged)
@@ -335,10 +333,14 @@ void flowuse_call(struct flow_work *w, uint32_t i, uint32_t block)
 	uint32_t count;
 	const struct call_edge *edges = callgraph_at(&w->lint->calls, i, &count);
 	struct interest arguments[64] = {0}, control = {0};
+	const uint64_t *set = NULL;
 
-	look_at(w, w->control + (size_t)block * w->words * PLANES, &control);
 	for (uint32_t e = 0; e < count; e++) {
 		use_arguments(w, i, &w->summaries[edges[e].callee], arguments);
-		use_inside(w, i, block, edges[e].callee, &control);
+		if (!set && w->summaries[edges[e].callee].inside.count) {
+			set = flowways_control(w, block, w->lint->program.insts[i].callee);
+			look_at(w, set, &control);
+		}
+		use_inside(w, i, edges[e].callee, set, &control);
 	}
 }

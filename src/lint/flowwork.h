@@ -10,6 +10,7 @@
  *   flowguard   what is looked at again before it is used
  *   flowedge    values that are used after their region
  *   flowreads   places of handed objects that are read
+ *   flowways    calls that are made whichever way a condition goes
  *   flowuse     what values are used for, here and by callers
  *   flowjoint   values that are used together
  */
@@ -153,6 +154,8 @@ uint32_t flowset_base(const struct program *p, uint32_t value, int64_t *at);
 bool flowset_is_private(struct flow_work *w, uint32_t pointer);
 
 void flowspread_all(struct flow_work *w);
+/* Adds what a block depends on because of the condition at the end of another; true if there was news. */
+bool flowspread_condition(struct flow_work *w, uint32_t block, uint32_t by, uint64_t *into);
 
 /* Fills in the summary's reads. */
 void flowreads_find(struct flow_work *w);
@@ -163,6 +166,10 @@ void flowguard_find(struct flow_work *w, uint32_t inst, uint32_t block, struct f
 
 /* The use depends on the source, if that makes an edge. */
 void flowedge_add(struct flow_work *w, uint32_t symbol, struct flow_use use, int plane);
+
+/* What decides whether the function is called in the block and not somewhere beside it; good until the next
+ * question. */
+const uint64_t *flowways_control(struct flow_work *w, uint32_t block, uint32_t callee);
 
 /* Before the others. */
 void flowuse_prepare(struct flow_work *w);
