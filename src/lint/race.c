@@ -234,6 +234,9 @@ static void judge_reads(struct race *race)
 			v.confidence -= 0.1;
 		if (!pair_same_lock(lint, v.first_region, v.second_region))
 			v.confidence -= 0.25;
+		/* The first of a list that was taken out is the reader's own. */
+		if (taken_is(lint, v.first) || taken_is(lint, v.second))
+			v.confidence *= 0.4;
 		/* On another way it does read both. */
 		if (any_reads(lint, v.first_region, y) || any_reads(lint, v.second_region, x))
 			v.confidence -= 0.15;
