@@ -137,7 +137,7 @@ static uint32_t find_result(const struct flow_work *w, const struct flow_source 
 	return found;
 }
 
-static void add_result(struct flow_work *w, const uint64_t *set, int plane, int out)
+static void add_result(struct flow_work *w, const uint64_t *set, int plane, int out, int64_t at)
 {
 	struct flow_summary *s = &w->summaries[w->function];
 
@@ -157,13 +157,16 @@ static void add_result(struct flow_work *w, const uint64_t *set, int plane, int 
 			if ((known = find_result(w, source, w->via_region[n - w->params], out, &key))) {
 				if (plane < s->results.at[known - 1].plane)
 					s->results.at[known - 1].plane = (uint8_t)plane;
+				if (at != s->results.at[known - 1].at)
+					s->results.at[known - 1].at = SOMEWHERE;
 				continue;
 			}
 			if (s->results.count >= MOST_RESULTS) {
 				s->cut = true;
 				continue;
 			}
-			vec_push(&s->results, (struct flow_carried){*source, (uint8_t)plane, (int8_t)out});
+			vec_push(&s->results,
+				 (struct flow_carried){*source, (uint8_t)plane, (int8_t)out, at});
 			map_set(&w->results, key, s->results.count);
 		}
 }
@@ -171,6 +174,11 @@ static void add_result(struct flow_work *w, const uint64_t *set, int plane, int 
 static uint32_t base_of(uint64_t memory)
 {
 	return (uint32_t)(memory >> 24 & 0xffffffff);
+}
+
+static int64_t place_of(uint64_t memory)
+{
+	return (int32_t)((uint32_t)memory << 8) >> 8;
 }
 
 /* What is handed out through pointers that the function got. */
@@ -182,7 +190,9 @@ static void hand_out(struct flow_work *w)
 	for (uint64_t i = 0; i <= w->slots.mask && w->slots.slots; i++) {
 		const struct map_slot *m = &w->slots.slots[i];
 
-		if (m->value && m->key >> 63 && base_of(m->key) - f->parameter < f->parameter_count)
+		/* What is somewhere is in all of it as well. */
+		if (m->value && m->key >> 63 && place_of(m->key) != ALL &&
+		    base_of(m->key) - f->parameter < f->parameter_count)
 			vec_push(&places, *m);
 	}
 	for (uint32_t n = 0; places.count && n < f->parameter_count && n < 64; n++)
@@ -191,7 +201,8 @@ static void hand_out(struct flow_work *w)
 
 			for (int plane = 0; base_of(places.at[i].key) == f->parameter + n && plane < PLANES;
 			     plane++)
-				add_result(w, set + plane * w->words, plane, (int)n);
+				add_result(w, set + plane * w->words, plane, (int)n,
+					   place_of(places.at[i].key));
 		}
 	vec_free(&places);
 }
@@ -219,13 +230,13 @@ static void summarise(struct flow_work *w)
 		if (!set)
 			continue;
 		for (int plane = 0; plane < PLANES; plane++) {
-			add_result(w, set + plane * w->words, plane, RETURNED);
+			add_result(w, set + plane * w->words, plane, RETURNED, 0);
 			/* Which return it is. */
 			add_result(w, w->control + ((size_t)w->cfg->order[n] * PLANES + plane) * w->words,
-				   plane == DATA ? CONTROL : plane, RETURNED);
+				   plane == DATA ? CONTROL : plane, RETURNED, 0);
 		}
 	}
-	add_result(w, w->waited, CONTROL, WAITED_FOR);
+	add_result(w, w->waited, CONTROL, WAITED_FOR, 0);
 	hand_out(w);
 }
 
@@ -273,6 +284,7 @@ static void analyse(struct lint *lint, struct flow_summary *summaries, uint32_t 
 	w.params = p->functions[function].parameter_count;
 	if (w.params > 64)
 		w.params = 64;
+	flowreads_find(&w);
 	find_symbols(&w);
 	if (worth_it(&w)) {
 		w.words = (flowset_symbols(&w) + 64) / 64;

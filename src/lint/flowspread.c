@@ -92,7 +92,8 @@ static void spread_call(struct flow_work *w, uint32_t i, uint32_t block)
 				uint32_t base = flowset_base(p, pointer, &at);
 
 				if (flowset_is_private(w, pointer))
-					keep_symbol(w, base, at, symbol, c->plane);
+					keep_symbol(w, base, c->at == SOMEWHERE ? SOMEWHERE : at + c->at,
+						    symbol, c->plane);
 			}
 		}
 		for (uint32_t n = 0; n < arguments && n < 64 && inst->value; n++) {
@@ -241,35 +242,42 @@ static uint32_t asked_in(const struct flow_work *w, uint32_t by, uint32_t block)
 	return CFG_NONE;
 }
 
-/* What decides whether a block runs: conditions, and what decides whether they are asked. Of a loop's
- * condition, what is read anew each time is one thing, a bound that was read before is another. */
-static void spread_control(struct flow_work *w, uint32_t block)
+/* Of a loop's condition, what is read anew each time is one thing, a bound that was read before is another.
+ */
+bool flowspread_condition(struct flow_work *w, uint32_t block, uint32_t by, uint64_t *into)
 {
 	const struct program *p = &w->lint->program;
+	uint32_t loop = asked_in(w, by, block);
+	const struct program_block *pb = &p->blocks[w->block + by];
+	const struct program_inst *end = &p->insts[pb->inst + pb->inst_count - 1];
+	const uint64_t *set = end->operand_count ? flowset_of(w, program_operand(p, end, 0)) : NULL;
+	const uint64_t *outer = by != block ? w->control + (size_t)by * w->words * PLANES : NULL;
+	uint64_t news = 0;
+
+	for (int plane = 0; plane < PLANES; plane++)
+		for (uint32_t i = 0; i < w->words; i++) {
+			uint64_t bits = (set ? set[plane * w->words + i] : 0) |
+					(outer ? outer[plane * w->words + i] : 0);
+			uint64_t anew = loop == CFG_NONE ? 0 : w->in_loop[loop * w->words + i];
+			uint64_t now = plane == CARRIED ? 0 : bits & ~anew;
+			uint64_t *to = into + CONTROL * w->words + i;
+
+			news |= now & ~*to;
+			*to |= now;
+			to = into + CARRIED * w->words + i;
+			news |= bits & ~now & ~*to;
+			*to |= bits & ~now;
+		}
+	return news != 0;
+}
+
+/* What decides whether a block runs: conditions, and what decides whether they are asked. */
+static void spread_control(struct flow_work *w, uint32_t block)
+{
 	uint64_t *into = w->control + (size_t)block * w->words * PLANES;
 
-	for (uint32_t c = w->cfg->control_first[block]; c < w->cfg->control_first[block + 1]; c++) {
-		uint32_t by = w->cfg->controls[c].block, loop = asked_in(w, by, block);
-		const struct program_block *pb = &p->blocks[w->block + by];
-		const struct program_inst *end = &p->insts[pb->inst + pb->inst_count - 1];
-		const uint64_t *set = end->operand_count ? flowset_of(w, program_operand(p, end, 0)) : NULL;
-		const uint64_t *outer = by != block ? w->control + (size_t)by * w->words * PLANES : NULL;
-
-		for (int plane = 0; plane < PLANES; plane++)
-			for (uint32_t i = 0; i < w->words; i++) {
-				uint64_t bits = (set ? set[plane * w->words + i] : 0) |
-						(outer ? outer[plane * w->words + i] : 0);
-				uint64_t anew = loop == CFG_NONE ? 0 : w->in_loop[loop * w->words + i];
-				uint64_t now = plane == CARRIED ? 0 : bits & ~anew;
-				uint64_t *to = into + CONTROL * w->words + i;
-
-				w->changed |= (now & ~*to) != 0;
-				*to |= now;
-				to = into + CARRIED * w->words + i;
-				w->changed |= (bits & ~now & ~*to) != 0;
-				*to |= bits & ~now;
-			}
-	}
+	for (uint32_t c = w->cfg->control_first[block]; c < w->cfg->control_first[block + 1]; c++)
+		w->changed |= flowspread_condition(w, block, w->cfg->controls[c].block, into);
 }
 
 /* Which values are read inside which loops. */

@@ -149,10 +149,28 @@ static void use_content(struct flow_work *w, uint32_t pointer, struct flow_use u
 	use_set(w, set, use, plane);
 }
 
-static void use_control(struct flow_work *w, uint32_t block, struct flow_use use)
+/* The same of what is handed to a function, as far as it reads that. */
+static void use_handed(struct flow_work *w, uint32_t pointer, const struct flow_reads *reads,
+		       struct flow_use use, int plane)
 {
-	const uint64_t *set = w->control + (size_t)block * w->words * PLANES;
+	uint32_t base;
+	int64_t at;
 
+	if (!reads || reads->anything) {
+		use_content(w, pointer, use, plane);
+		return;
+	}
+	if (!flowset_is_private(w, pointer))
+		return;
+	base = flowset_base(&w->lint->program, pointer, &at);
+	for (uint32_t i = 0; i < reads->count; i++)
+		use_set(w, flowset_peek(w, flowset_memory(base, at + reads->at[i])), use, plane);
+	if (reads->count)
+		use_set(w, flowset_peek(w, flowset_memory(base, SOMEWHERE)), use, plane);
+}
+
+static void use_control(struct flow_work *w, const uint64_t *set, struct flow_use use)
+{
 	use.kind = USE_GUARDS;
 	use_set(w, set, use, CONTROL);
 }
@@ -207,7 +225,7 @@ void flowuse_access(struct flow_work *w, uint32_t number, uint32_t block)
 			use_value(w, program_operand(p, inst, n), use, DATA);
 		break;
 	}
-	use_control(w, block, use);
+	use_control(w, w->control + (size_t)block * w->words * PLANES, use);
 }
 
 /* What of a set a use could be noted for: parameters, for callers, and sources, for an edge from here. */
@@ -268,17 +286,19 @@ static void use_arguments(struct flow_work *w, uint32_t i, const struct flow_sum
 			continue;
 		struct flow_use use = u->use;
 		uint8_t plane = u->plane;
+		uint32_t parameter = u->parameter;
 
 		/* If the function calls itself, its uses may move from here on. */
 		use.region = u->outer;
 		use.via = i;
 		use_value(w, v, use, plane);
-		use_content(w, v, use, plane);
+		use_handed(w, v, s->has_reads && parameter < FLOW_READS_PARAMS ? &s->reads[parameter] : NULL,
+			   use, plane);
 	}
 }
 
 /* What is accessed there at all: because of what decides about the call, and for our callers. */
-static void use_inside(struct flow_work *w, uint32_t i, uint32_t block, uint32_t callee,
+static void use_inside(struct flow_work *w, uint32_t i, uint32_t callee, const uint64_t *set,
 		       const struct interest *control)
 {
 	const struct flow_summary *s = &w->summaries[callee];
@@ -299,7 +319,7 @@ static void use_inside(struct flow_work *w, uint32_t i, uint32_t block, uint32_t
 		use.region = s->inside.at[n].outer;
 		use.via = i;
 		if (is_worth_it(w, control, here || use.region))
-			use_control(w, block, use);
+			use_control(w, set, use);
 		if (own->inside.count >= MOST_USES)
 			own->cut = true;
 		else if (!merged)
@@ -314,10 +334,14 @@ void flowuse_call(struct flow_work *w, uint32_t i, uint32_t block)
 	uint32_t count;
 	const struct call_edge *edges = callgraph_at(&w->lint->calls, i, &count);
 	struct interest arguments[64] = {0}, control = {0};
+	const uint64_t *set = NULL;
 
-	look_at(w, w->control + (size_t)block * w->words * PLANES, &control);
 	for (uint32_t e = 0; e < count; e++) {
 		use_arguments(w, i, &w->summaries[edges[e].callee], arguments);
-		use_inside(w, i, block, edges[e].callee, &control);
+		if (!set && w->summaries[edges[e].callee].inside.count) {
+			set = flowways_control(w, block, w->lint->program.insts[i].callee);
+			look_at(w, set, &control);
+		}
+		use_inside(w, i, edges[e].callee, set, &control);
 	}
 }

@@ -9,6 +9,8 @@
  *   flowspread  dependencies, spread over the function until nothing changes
  *   flowguard   what is looked at again before it is used
  *   flowedge    values that are used after their region
+ *   flowreads   places of handed objects that are read
+ *   flowways    calls that are made whichever way a condition goes
  *   flowuse     what values are used for, here and by callers
  *   flowjoint   values that are used together
  */
@@ -33,6 +35,7 @@ struct flow_carried {
 	struct flow_source source;
 	uint8_t plane;
 	int8_t out; /* parameter through whose pointer it is handed out, RETURNED or WAITED_FOR */
+	int64_t at; /* where in what that points to; SOMEWHERE if at several places */
 };
 
 /* `outer` is the region as callers see it: what its function held is over for them, what they hold is not. */
@@ -48,12 +51,23 @@ struct flow_inside {
 	uint32_t outer;
 };
 
+/* Places of a parameter's object that are read. */
+enum { FLOW_READS = 8, FLOW_READS_PARAMS = 6 };
+
+struct flow_reads {
+	int64_t at[FLOW_READS];
+	uint32_t count;
+	bool anything; /* or it is not known which */
+};
+
 struct flow_summary {
 	VEC(struct flow_carried) results;
 	VEC(struct flow_param_use) uses;
 	VEC(struct flow_inside) inside; /* every access in regions, for who calls it under a condition */
 	uint64_t to_result_data, to_result_control; /* by parameter */
-	bool cut;                                   /* some values were not followed */
+	struct flow_reads reads[FLOW_READS_PARAMS];
+	bool has_reads;
+	bool cut; /* some values were not followed */
 };
 
 /* ---- the function at hand ---- */
@@ -141,6 +155,11 @@ uint32_t flowset_base(const struct program *p, uint32_t value, int64_t *at);
 bool flowset_is_private(struct flow_work *w, uint32_t pointer);
 
 void flowspread_all(struct flow_work *w);
+/* Adds what a block depends on because of the condition at the end of another; true if there was news. */
+bool flowspread_condition(struct flow_work *w, uint32_t block, uint32_t by, uint64_t *into);
+
+/* Fills in the summary's reads. */
+void flowreads_find(struct flow_work *w);
 
 void flowguard_prepare(struct flow_work *w);
 /* Variables read in the region of this instruction that decide whether it runs, and the conditions. */
@@ -148,6 +167,10 @@ void flowguard_find(struct flow_work *w, uint32_t inst, uint32_t block, struct f
 
 /* The use depends on the source, if that makes an edge. */
 void flowedge_add(struct flow_work *w, uint32_t symbol, struct flow_use use, int plane);
+
+/* What decides whether the function is called in the block and not somewhere beside it; good until the next
+ * question. */
+const uint64_t *flowways_control(struct flow_work *w, uint32_t block, uint32_t callee);
 
 /* Before the others. */
 void flowuse_prepare(struct flow_work *w);

@@ -16,6 +16,8 @@
 #include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
+#include "lint/taken.h"
+#include "lint/update.h"
 #include "lint/verdict.h"
 #include "lint/view.h"
 
@@ -66,6 +68,7 @@ struct race {
 	struct lint *lint;
 	struct verdicts *verdicts;
 	struct answers answers;
+	struct updates updates;
 	struct map known; /* two variables and a kind -> number of their meeting + 1 */
 	VEC(struct meeting) meetings;
 };
@@ -81,6 +84,26 @@ static void add_both(struct meeting *m, struct map *seen, struct both new)
 	}
 	vec_push(&m->at, new);
 	map_set(seen, key, m->at.count);
+}
+
+/* Does anybody look at the variable around this access, in the same region and function? */
+static bool is_seen(const struct race *race, uint32_t access)
+{
+	const struct lint *lint = race->lint;
+	const struct access *a = &lint->accesses.at.at[access];
+	const struct variable *v = &lint->accesses.variables.at[a->variable];
+
+	if (!update_is(&race->updates, a))
+		return true;
+	for (uint32_t i = 0; i < v->reads.count; i++) {
+		const struct access *b = &lint->accesses.at.at[v->reads.at[i]];
+
+		if (program_function_of(&lint->program, b->inst) ==
+			    program_function_of(&lint->program, a->inst) &&
+		    flow_same_or_callers(lint, a->inst, b->inst) && !update_is(&race->updates, b))
+			return true;
+	}
+	return false;
 }
 
 static const struct meeting *meeting_of(struct race *race, uint32_t x, uint32_t y, bool write)
@@ -105,7 +128,7 @@ static const struct meeting *meeting_of(struct race *race, uint32_t x, uint32_t 
 		new.a = view_access(race->lint, place.region, x, write);
 		new.b = view_access(race->lint, place.region, y, write);
 		new.pure = is_pure(view, write);
-		if (new.a && new.b)
+		if (new.a && new.b && (write || (is_seen(race, new.a) && is_seen(race, new.b))))
 			add_both(&found, &seen, new);
 	}
 	map_release(&seen);
@@ -214,6 +237,9 @@ static void judge_reads(struct race *race)
 			v.confidence -= 0.1;
 		if (!pair_same_lock(lint, v.first_region, v.second_region))
 			v.confidence -= 0.25;
+		/* The first of a list that was taken out is the reader's own. */
+		if (taken_is(lint, v.first) || taken_is(lint, v.second))
+			v.confidence *= 0.4;
 		/* On another way it does read both. */
 		if (any_reads(lint, v.first_region, y) || any_reads(lint, v.second_region, x))
 			v.confidence -= 0.15;
@@ -269,52 +295,6 @@ static bool overlap(const struct view *a, const struct view *b)
 	return false;
 }
 
-/* Is the value one more or less than what was read, or a constant? 2: less. */
-static int counts(const struct program *p, uint32_t value)
-{
-	const struct program_inst *maker = &p->insts[program_maker(p, value)];
-
-	for (int depth = 0; depth < 4 && maker->op == PROGRAM_COPY && maker->operand_count == 1; depth++) {
-		value = program_operand(p, maker, 0);
-		maker = &p->insts[program_maker(p, value)];
-	}
-	if (p->values[value].kind == VALUE_NUMBER)
-		return 1;
-	if (maker->op != PROGRAM_COMPUTE || (maker->sub != SUB_ADD && maker->sub != SUB_SUB) ||
-	    p->values[program_operand(p, maker, 1)].kind != VALUE_NUMBER)
-		return 0;
-	/* Numbers of small types are written without a sign. */
-	int64_t by = p->values[program_operand(p, maker, 1)].number;
-	bool less = by == -1 || by == UINT8_MAX || by == UINT16_MAX || by == UINT32_MAX;
-
-	if (!less && by != 1)
-		return 0;
-	return less != (maker->sub == SUB_SUB) ? 2 : 1;
-}
-
-/*
- * A count of those who use an object: it goes up and down by one, or is set to
- * begin with. It says nothing of what is in the object, so that it changes in a
- * region of its own takes nothing apart.
- */
-static bool counts_users(const struct lint *lint, uint32_t variable)
-{
-	const struct program *p = &lint->program;
-	const struct variable *v = &lint->accesses.variables.at[variable];
-	bool up = false, down = false;
-
-	for (uint32_t i = 0; i < v->writes.count; i++) {
-		const struct program_inst *inst = &p->insts[lint->accesses.at.at[v->writes.at[i]].inst];
-		int kind = inst->op == PROGRAM_STORE ? counts(p, program_operand(p, inst, 0)) : 0;
-
-		if (!kind)
-			return false;
-		down |= kind == 2;
-		up |= kind == 1 && p->values[program_operand(p, inst, 0)].kind != VALUE_NUMBER;
-	}
-	return up && down;
-}
-
 static double weigh_writes(const struct lint *lint, const struct verdict *v, uint32_t x, uint32_t y,
 			   bool overlapping)
 {
@@ -332,7 +312,10 @@ static double weigh_writes(const struct lint *lint, const struct verdict *v, uin
 		c -= 0.25;
 	if (lint->regions.regions.at[v->second_region].after_wait)
 		c -= 0.3;
-	if (counts_users(lint, x) || counts_users(lint, y))
+	if (update_counts_users(lint, x) || update_counts_users(lint, y))
+		c -= 0.3;
+	/* Each is the first of a list of its own, taken out. */
+	if (taken_by(lint, v->first) && taken_by(lint, v->second))
 		c -= 0.3;
 	/* What a thread does one after the other all its life is no whole. */
 	if (pair_is_root(lint, v->function))
@@ -437,11 +420,11 @@ static void judge_pair(struct race *race, struct pairs *pairs, struct verdict v)
 	for (uint32_t i = 0; i < all->count; i++) {
 		uint32_t x = all->at[i].x, y = all->at[i].y;
 
-		v.confidence = weigh_writes(lint, &v, x, y, all->at[i].overlapping);
 		v.first = view_access(lint, v.first_region, x, true);
 		v.second = view_access(lint, v.second_region, y, true);
 		if (!v.first || !v.second || !(others = find_others(race, &v, x, y, false))->count)
 			continue;
+		v.confidence = weigh_writes(lint, &v, x, y, all->at[i].overlapping);
 		race->verdicts->count[VERDICT_WRITES]++;
 		verdict_add(race->verdicts, &v, others->others, others->count);
 		return;
@@ -493,8 +476,10 @@ void race_judge(struct lint *lint, struct verdicts *verdicts)
 {
 	struct race race = {.lint = lint, .verdicts = verdicts};
 
+	update_begin(&race.updates, lint);
 	judge_reads(&race);
 	judge_writes(&race);
+	update_end(&race.updates);
 	answer_release(&race.answers);
 	for (uint32_t i = 0; i < race.meetings.count; i++)
 		vec_free(&race.meetings.at[i].at);

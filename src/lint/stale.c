@@ -17,6 +17,7 @@
 #include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
+#include "lint/recheck.h"
 #include "lint/search.h"
 #include "lint/taken.h"
 #include "lint/verdict.h"
@@ -205,8 +206,8 @@ static bool checked_again(const struct lint *lint, const struct flow_edge *e, co
 }
 
 /* How sure, from 0 to 1. Every lenient rule is here. */
-static double weigh(struct lint *lint, const struct flow_edge *e, const struct verdict_other *writer,
-		    struct verdict *v)
+static double weigh(struct lint *lint, const struct recheck *recheck, const struct flow_edge *e,
+		    const struct verdict_other *writer, struct verdict *v)
 {
 	const struct access *a = &lint->accesses.at.at[e->from.access];
 	const struct access *b = &lint->accesses.at.at[e->to.access];
@@ -219,13 +220,15 @@ static double weigh(struct lint *lint, const struct flow_edge *e, const struct v
 
 	/* What is looked at then is another thing, so that is no second look. */
 	v->searches = same_set && search_is(lint, e);
-	v->checked_again = !v->searches && checked_again(lint, e, v);
+	v->checked_again = !v->searches && (checked_again(lint, e, v) || recheck_is(recheck, e));
 	v->taken = taken_is(lint, e->from.access);
 	/* Looked at again, and then acted not on what belongs to it but on something else: somebody notes
 	 * that the old value was wrong. */
 	bool noted = v->checked_again && !e->data && !same && !together && b->write;
+	/* The same, and the function itself counts it. */
+	bool counted = v->checked_again && !e->data && same && b->write && recheck_is_noted(lint, e);
 
-	if (v->checked_again && !noted)
+	if (v->checked_again && !noted && !counted)
 		return 0.1;
 	if (e->data) {
 		c = same ? (b->write ? 0.9 : 0.7) : together ? 0.75 : same_set ? 0.6 : 0.45;
@@ -239,7 +242,12 @@ static double weigh(struct lint *lint, const struct flow_edge *e, const struct v
 		c = 0.65;
 	} else {
 		/* To read the same variable again is no use of the old value. */
-		c = noted ? 0.5 : same ? (b->write ? 0.7 : 0.3) : together ? 0.6 : same_set ? 0.3 : 0.15;
+		c = counted    ? 0.6
+		    : noted    ? 0.5
+		    : same     ? (b->write ? 0.7 : 0.3)
+		    : together ? 0.6
+		    : same_set ? 0.3
+			       : 0.15;
 		/* Whether the value is still good makes a difference, and both ways something is done. */
 		if (e->to.acts && same_set && c < 0.5)
 			c = 0.5;
@@ -285,7 +293,9 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 {
 	const struct flows *f = lint->flows;
 	struct answers answers = {.at.count = 0};
+	struct recheck recheck;
 
+	recheck_begin(&recheck, lint);
 	for (uint32_t i = 0; i < f->edges.count; i++) {
 		const struct flow_edge *e = &f->edges.at[i];
 		struct verdict v = {.rule = VERDICT_STALE,
@@ -304,9 +314,10 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 
 		if (!writers->count)
 			continue;
-		v.confidence = weigh(lint, e, &writers->others[0], &v);
+		v.confidence = weigh(lint, &recheck, e, &writers->others[0], &v);
 		verdicts->count[VERDICT_STALE]++;
 		verdict_add(verdicts, &v, writers->others, writers->count);
 	}
 	answer_release(&answers);
+	recheck_end(&recheck);
 }

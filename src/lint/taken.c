@@ -76,3 +76,22 @@ bool taken_is(const struct lint *lint, uint32_t access)
 	return (pointer && address_reads_written(lint, pointer, a->inst, 0)) ||
 	       taken_along(lint, access) == 2;
 }
+
+bool taken_by(const struct lint *lint, uint32_t access)
+{
+	const struct program *p = &lint->program;
+	const struct access *a = &lint->accesses.at.at[access];
+	const struct variable *v = &lint->accesses.variables.at[a->variable];
+
+	if (p->insts[a->inst].op != PROGRAM_STORE)
+		return false;
+	for (uint32_t i = 0; i < v->reads.count; i++) {
+		uint32_t read = lint->accesses.at.at[v->reads.at[i]].inst;
+
+		if (program_function_of(p, read) == program_function_of(p, a->inst) &&
+		    flow_same_or_callers(lint, read, a->inst) &&
+		    is_rest(p, program_operand(p, &p->insts[a->inst], 0), read))
+			return true;
+	}
+	return false;
+}

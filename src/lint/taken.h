@@ -11,5 +11,7 @@ int taken_along(const struct lint *lint, uint32_t access);
 /* An element whose index moves on in the same region, or a place that is emptied: it is taken out, and who
  * has it owns it. */
 bool taken_is(const struct lint *lint, uint32_t access);
+/* Does the write take the first out of a list, leaving the rest? */
+bool taken_by(const struct lint *lint, uint32_t access);
 
 #endif

@@ -2,10 +2,13 @@
 /*
  * A struct that one file defines and another changes: its members are told apart
  * there, too. The size is never changed once threads run, so grow() may read it and
- * use it later; the limit is changed by the other file, so shrink() may not.
+ * use it later; the limit is changed by the other file, so shrink() may not. Nor may
+ * louder(): where the other file writes the first member, nothing but what the
+ * first file knows tells that it is no other one.
  *
  * build: FOLDER/members_other.c
  * expect: shrink stale-value settings.limit
+ * expect: louder stale-value settings.verbose
  */
 #include "members.h"
 
@@ -35,6 +38,25 @@ static long limit(void)
 	return n;
 }
 
+static long verbose(void)
+{
+	long n;
+
+	pthread_mutex_lock(&settings_lock);
+	n = settings.verbose;
+	pthread_mutex_unlock(&settings_lock);
+	return n;
+}
+
+static void louder(void)
+{
+	long n = verbose();
+
+	pthread_mutex_lock(&settings_lock);
+	settings.verbose = n + 1;
+	pthread_mutex_unlock(&settings_lock);
+}
+
 static void grow(void)
 {
 	long n = size();
@@ -62,6 +84,7 @@ int main(void)
 	for (int i = 0; i < 10; i++) {
 		grow();
 		shrink();
+		louder();
 	}
 	pthread_join(thread, NULL);
 	return rest == 1;
