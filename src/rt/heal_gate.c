@@ -28,6 +28,7 @@
  */
 #include "rt/heal_gate.h"
 #include "rt/sys.h"
+#include "rt/task.h"
 
 #include <linux/futex.h>
 #include <time.h>
@@ -173,6 +174,15 @@ static void hold_up(struct atomsan_heal_gate *gate, uint32_t owner)
 	while (heal_owner(gate) == owner && heal_now() < until && !late)
 		if (!heal_wait_scheduled(gate, until, &late))
 			heal_nap();
+}
+
+/* The owner would go on and is not let, by a machine that has other things to do; then the limit is none. Who
+ * has run for long since we came may be one who spins until we have done something. */
+static bool is_starved(uint32_t owner, uint64_t ran)
+{
+	int tid = heal_tid_of(owner);
+
+	return tid && rt_task_ran(tid) - ran < heal_settings.timeout / 2 && !rt_task_asleep(tid);
 }
 
 /* ---- keeping ---- */
@@ -358,7 +368,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 	uint64_t began = 0, limit = heal_settings.timeout, since = 0, now;
 	bool passed = false, late = false;
 	unsigned rounds = 0, in_vain = 0;
-	uint64_t serial = 0, patience = 0;
+	uint64_t serial = 0, patience = 0, ran = 0;
 	uint32_t served = 0;
 
 	for (;;) {
@@ -396,6 +406,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 				return false;
 			began = patience = now;
 			served = gate->serial;
+			ran = rt_task_ran(heal_tid_of(owner));
 			if (gate->section && gate->section->flags & ATOMSAN_HEAL_SCHEDULE)
 				limit = MOMENT_NS;
 			__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
@@ -423,7 +434,10 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 		if (served != gate->serial) {
 			served = gate->serial;
 			patience = now;
+			ran = rt_task_ran(heal_tid_of(owner));
 		}
+		if (now - patience >= limit && limit != MOMENT_NS && is_starved(owner, ran))
+			patience = now;
 		/* The scheduler has a time of its own. */
 		if (late || (now - patience >= limit && !heal_scheduled())) {
 			if ((gate->stage == HEAL_LINGERING || gate->stage == HEAL_EARLY) && blamed)

@@ -87,7 +87,8 @@ struct heal_open {
 struct heal_told {
 	const char *from, *to; /* the bytes of an access that is under way; from NULL: none */
 	uint32_t returned;     /* from the hook: its access happens now */
-	uint32_t reserved[11];
+	int tid;
+	uint32_t reserved[10];
 } __attribute__((aligned(64)));
 
 /* What a thread has. */
@@ -237,6 +238,8 @@ void heal_returns(bool returned);
 bool heal_is_over(uint32_t slot, uint64_t now, uint64_t *since);
 void heal_nap(void);
 void heal_tell_forget(void); /* as heal_forget() */
+/* The owner's thread id. */
+int heal_tid_of(uint32_t owner);
 
 /* True: told, and nobody else has the gate. False: told, and somebody may have it. */
 static inline __attribute__((always_inline)) bool heal_tell_fast(const struct atomsan_heal_gate *gate,

@@ -81,11 +81,17 @@ void heal_thread_is(uint32_t number)
 
 	heal_self.number = number;
 	heal_self.mine = &told[slot];
+	heal_self.mine->tid = (int)sys0(gettid);
 	/* Who comes to an entry behind our first access sees that we are there: a locked operation, and every
 	 * look at the slots has a fence or a barrier before it. */
 	while (slot >= most && !__atomic_compare_exchange_n(&most_threads, &most, slot + 1, true,
 							    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
+}
+
+int heal_tid_of(uint32_t owner)
+{
+	return __atomic_load_n(&told[heal_slot(owner)].tid, __ATOMIC_RELAXED);
 }
 
 void heal_returns(bool returned)
@@ -194,6 +200,8 @@ void heal_tell_forget(void)
 {
 	for (uint32_t slot = 0; slot < most_threads; slot++)
 		told[slot].from = NULL, told[slot].returned = 0;
+	if (heal_self.mine)
+		heal_self.mine->tid = (int)sys0(gettid);
 	/* The child is another process, and has to ask for itself. */
 	if (have_barrier)
 		heal_barrier_start();

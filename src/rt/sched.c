@@ -7,9 +7,9 @@
  */
 #include "rt/scheduler.h"
 #include "rt/sys.h"
+#include "rt/task.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 
@@ -238,31 +238,6 @@ void sched_release(void)
 
 /* ---- waiting for the token ---- */
 
-/* Does the thread sleep in the kernel? The third field of its line tells. */
-static bool asleep(int tid)
-{
-	char path[64] = "/proc/self/task/", line[256], digits[16];
-	unsigned n = 16, count = 0;
-	long fd, got, i;
-
-	for (; tid; tid /= 10)
-		digits[count++] = (char)('0' + tid % 10);
-	while (count)
-		path[n++] = digits[--count];
-	for (const char *s = "/stat"; *s; s++)
-		path[n++] = *s;
-	path[n] = 0;
-	fd = sys3(open, path, O_RDONLY | O_CLOEXEC, 0);
-	if (sys_failed(fd))
-		return false;
-	got = sys3(read, fd, line, sizeof line);
-	sys1(close, fd);
-	/* The name before it may have anything in it, parentheses too. */
-	for (i = got - 1; i > 0 && line[i] != ')'; i--)
-		;
-	return i > 0 && i + 2 < got && line[i + 2] == 'S';
-}
-
 /* Those who wait take turns at this; the lock is held. */
 static void look_at_holder(struct sched_thread *me)
 {
@@ -277,7 +252,7 @@ static void look_at_holder(struct sched_thread *me)
 		return;
 	}
 	/* One that computes for long goes on doing so: it stops at its next point. */
-	if (h->busy || (!asleep(h->tid) && sched_now() - me->watched_since < BUSY_NS))
+	if (h->busy || (!rt_task_asleep(h->tid) && sched_now() - me->watched_since < BUSY_NS))
 		return;
 	h->status = SCHED_AWAY;
 	h->waits = SCHED_WAIT_KERNEL;
@@ -289,7 +264,7 @@ static void look_at_holder(struct sched_thread *me)
 static bool somebody_computes(void)
 {
 	for (uint32_t i = 0; i < sched.count; i++)
-		if (threads[i].status == SCHED_AWAY && !asleep(threads[i].tid))
+		if (threads[i].status == SCHED_AWAY && !rt_task_asleep(threads[i].tid))
 			return true;
 	return false;
 }
