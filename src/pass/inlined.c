@@ -73,15 +73,16 @@ INLINED void __atomsan_inl_at(const struct atomsan_site *site)
 	self.at = site;
 }
 
-/* The frame is claimed before it is filled: a signal handler pushes above it. */
+/* The frame is filled before it is claimed: whoever finds it finds it whole. A signal handler that comes
+ * in between pushes its own there, and what was there is put back when it is done (rt/signal.c). */
 INLINED void *__atomsan_inl_enter(const struct atomsan_function *function, const void *receiver)
 {
 	struct atomsan_frame *frame = self.top;
 
-	self.top = frame + (frame < self.limit);
-	__asm__ volatile("" ::: "memory");
 	frame->function = function;
 	frame->receiver = receiver;
+	__asm__ volatile("" ::: "memory");
+	self.top = frame + (frame < self.limit);
 	if (frame < self.shallow)
 		self.segment = self.fresh;
 	return frame;
@@ -107,10 +108,10 @@ INLINED void *__atomsan_inl_loop(const struct atomsan_function *function, const 
 {
 	struct atomsan_frame *frame = self.top;
 
-	self.top = frame + (frame < self.limit);
-	__asm__ volatile("" ::: "memory");
 	frame->function = function;
 	frame->receiver = receiver;
+	__asm__ volatile("" ::: "memory");
+	self.top = frame + (frame < self.limit);
 	if (frame < self.shallow)
 		self.segment = self.fresh;
 	if (frame + 1 == self.shallow)
@@ -130,12 +131,12 @@ INLINED uint64_t __atomsan_inl_next(void *token, const struct atomsan_function *
 	uint64_t now = self.segment >> ATOMSAN_STAMP_SHIFT;
 	struct atomsan_frame *frame = token;
 
+	frame->function = function;
+	frame->receiver = receiver;
+	__asm__ volatile("" ::: "memory");
 	self.top = frame + (frame < self.limit);
 	if (frame < self.low)
 		self.low = frame;
-	__asm__ volatile("" ::: "memory");
-	frame->function = function;
-	frame->receiver = receiver;
 	if (frame < self.shallow || now != since)
 		self.segment = self.fresh;
 	return now;

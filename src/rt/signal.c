@@ -32,6 +32,8 @@ static void deliver(int number, siginfo_t *info, void *context)
 	 * for the runtime; its own calls are the program's all the same. */
 	const struct atomsan_site *at = rt_take_site();
 	int inside = rt_self.inside;
+	/* The frame that is about to be entered may be filled, and not yet claimed. */
+	struct atomsan_frame *next = __atomsan_thread.top, filled = *next;
 
 	rt_self.inside = 0;
 	rt_self.handlers++;
@@ -44,6 +46,7 @@ static void deliver(int number, siginfo_t *info, void *context)
 		sched_signal_ran();
 	rt_self.inside = inside;
 	__atomsan_thread.at = at;
+	*next = filled;
 }
 
 static const union handler ours = {.full = deliver};
