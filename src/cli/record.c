@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ATOMSAN_OPTIONS with the trace's path before what the user has set already. */
@@ -51,18 +53,13 @@ static int note_end(const char *path, int status, struct err *err)
 
 static int run(int argc, char **argv)
 {
-	const char *path = "atomsan.atr", *max_size = NULL;
+	const char *path = "atomsan.atr", *max_size = NULL, *timeout = NULL;
 	int unfiltered = 0, verbose = 0;
 	struct noise noise = {0};
 	const struct cli_option options[] = {
-		{"-o", &path, NULL},
-		{"--output", &path, NULL},
-		{"--max-size", &max_size, NULL},
-		{"--all", NULL, &unfiltered},
-		{"--verbose", NULL, &verbose},
-		NOISE_OPTIONS(noise),
-		NOISE_SEED_OPTION(noise),
-		{NULL, NULL, NULL},
+		{"-o", &path, NULL},           {"--output", &path, NULL},    {"--max-size", &max_size, NULL},
+		{"--timeout", &timeout, NULL}, {"--all", NULL, &unfiltered}, {"--verbose", NULL, &verbose},
+		NOISE_OPTIONS(noise),          NOISE_SEED_OPTION(noise),     {NULL, NULL, NULL},
 	};
 	int first = cli_options(&verb_record, argc, argv, options), status;
 	struct err err;
@@ -77,6 +74,8 @@ static int run(int argc, char **argv)
 		return cli_failf(&verb_record, "the trace's name may not have a colon: %s", path);
 	if (max_size && (!*max_size || strspn(max_size, "0123456789") != strlen(max_size)))
 		return cli_failf(&verb_record, "--max-size takes megabytes, not '%s'", max_size);
+	if (timeout && (!*timeout || strspn(timeout, "0123456789") != strlen(timeout) || strlen(timeout) > 7))
+		return cli_failf(&verb_record, "--timeout=%s is no number of seconds", timeout);
 	/* The program may change folders before the runtime opens the file. */
 	folder = path[0] == '/' ? mem_text("") : getcwd(NULL, 0);
 	absolute = mem_textf("%s%s%s", folder ? folder : "", path[0] == '/' ? "" : "/", path);
@@ -91,11 +90,15 @@ static int run(int argc, char **argv)
 	if (noise_apply(&noise, argv[first], NULL, &err) < 0)
 		return cli_fail(&verb_record, &err);
 	set_options(absolute, max_size, unfiltered, verbose);
-	if (child_start(&(struct child){.argv = argv + first}, &err) < 0 || child_wait(0, &status, &err) < 0)
+	if (child_start(&(struct child){.argv = argv + first}, &err) < 0 ||
+	    child_wait(timeout ? (uint32_t)strtoul(timeout, NULL, 10) : 0, &status, &err) < 0)
 		return cli_fail(&verb_record, &err);
 	if (note_end(absolute, status, &err) < 0)
 		return cli_fail(&verb_record, &err);
 	free(absolute);
+	/* Killed for taking too long, which is no reason for us to die. */
+	if (timeout && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		return 128 + SIGKILL;
 	return child_end(status);
 }
 
@@ -105,6 +108,7 @@ const struct verb verb_record = {
 	.summary = "Run a program and write a trace of what its threads do",
 	.help = "  -o, --output FILE   the trace (default atomsan.atr); an old one is replaced\n"
 		"  --max-size MB       stop recording, not the program, when the trace is this big\n"
+		"  --timeout SECONDS   end a run that takes longer; what it did is in the trace\n"
 		"  --all               record every access, also those that repeat one already recorded\n"
 		"  --verbose           say what the runtime does\n" NOISE_HELP NOISE_SEED_HELP "\n"
 		"The exit status is the program's own.\n",

@@ -162,14 +162,27 @@ static void find(struct steps *steps, enum step step, const char *const *words, 
 	free(path);
 }
 
+/* Of a run, in whole seconds. Explore takes the text as it is, and says what is wrong with it. */
+static unsigned time_limit(const struct steps *steps)
+{
+	double seconds = steps->timeout ? strtod(steps->timeout, NULL) : 10;
+
+	return seconds > 0 && seconds < 100000 ? (unsigned)seconds + (seconds > (unsigned)seconds) : 100000;
+}
+
 static void record(struct steps *steps)
 {
 	char *trace = mem_textf("%s/run.atr", steps->folder), *output = mem_textf("%s/output", steps->folder);
 	struct stat recorded;
 
-	say(steps, "record   ");
-	int status = run_verb(steps, (const char *[]){"record", "-o", trace, NULL}, true, output, NULL);
+	/* Recorded, a run takes longer. One that never ends is looked at as far as it came. */
+	char *limit = mem_textf("--timeout=%u", 10 * time_limit(steps));
 
+	say(steps, "record   ");
+	int status =
+		run_verb(steps, (const char *[]){"record", "-o", trace, limit, NULL}, true, output, NULL);
+
+	free(limit);
 	free(output);
 	/* The program's own status is its own business here; explore judges it. */
 	if (stat(trace, &recorded) < 0) {
@@ -185,7 +198,7 @@ static void record(struct steps *steps)
 static void race(struct steps *steps)
 {
 	char *runs = mem_textf("--runs=%u", steps->race_runs);
-	char *timeout = steps->timeout ? mem_textf("--timeout=%s", steps->timeout) : NULL;
+	char *timeout = mem_textf("--timeout=%u", time_limit(steps));
 
 	find(steps, STEP_RACE,
 	     (const char *[]){runs, "--noise-budget=200", steps->noise.given ? timeout : "--noise=random:20",

@@ -291,7 +291,7 @@ static int look_up(struct verified *v, char **words, uint32_t count, const struc
 static int run(int argc, char **argv)
 {
 	struct publish publish = {0};
-	struct steps steps = {.with_predict = true, .race_runs = 10};
+	struct steps steps = {.with_predict = true};
 	const struct cli_option options[] = {
 		STEPS_OPTIONS(steps), PUBLISH_OPTIONS(publish), {NULL, NULL, NULL}};
 	int words = 1, first, status;
@@ -314,6 +314,9 @@ static int run(int argc, char **argv)
 		status = cli_fail(&verb_verify, &err);
 	} else {
 		steps.quiet = publish.json;
+		for (uint32_t i = 0; i < count; i++)
+			if (finding_of(&v[i])->kind == FINDING_RACE)
+				steps.race_runs = 10;
 		status = verify(v, count, &steps, &publish);
 		steps_end(&steps);
 	}

@@ -102,7 +102,7 @@ def findings():
 
 
 def verify(finding, status, *arguments):
-    return run("verify", finding, "--budget=30", "--timeout=5", "--", "./counter", *arguments, status=status)
+    return run("verify", finding, "--budget=30", "--timeout=2", "--", "./counter", *arguments, status=status)
 
 
 with tempfile.TemporaryDirectory() as folder:
