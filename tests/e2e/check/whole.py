@@ -43,6 +43,12 @@ def main():
     done = run(ATOMSAN, "test", "--json", "--budget=20", "--no-store", "--", "./piper", stdout=subprocess.PIPE)
     if done.returncode:
         sys.exit(f"piper: exit status {done.returncode}: {done.stdout.decode()[:2000]}")
+    # A program that waits for ever is told of, and does not keep anybody waiting.
+    build(SOURCES / "embrace.c", "embrace")
+    done = run(ATOMSAN, "test", "--json", "--budget=4", "--timeout=0.5", "--no-store", "--", "./embrace", stdout=subprocess.PIPE)
+    kinds = [finding["kind"] for finding in json.loads(done.stdout)["findings"]]
+    if done.returncode != 66 or "deadlock" not in kinds:
+        sys.exit(f"embrace: exit status {done.returncode}, {kinds}")
     done = run(ATOMSAN, "test", "--no-store", "--", "/bin/true", stderr=subprocess.PIPE)
     if done.returncode != 1 or b"no step could be done" not in done.stderr:
         sys.exit(f"/bin/true: exit status {done.returncode}: {done.stderr.decode()}")
