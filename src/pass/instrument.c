@@ -4,101 +4,15 @@
  * code. What is called here are the functions of inlined.c, which the inliner
  * takes apart right after this pass.
  */
-#include "pass/inlined_bitcode.h"
+#include "pass/emit.h"
 #include "pass/loops.h"
 #include "pass/pass.h"
 
-#include <llvm-c/BitReader.h>
-#include <llvm-c/Linker.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static LLVMModuleRef module;
-static LLVMContextRef context;
-static LLVMTargetDataRef layout;
-static LLVMBuilderRef builder;
 static struct loops *loops; /* of the function at hand */
-
-/* ---- hooks ---- */
-
-static LLVMValueRef hook(const char *name)
-{
-	LLVMValueRef function = LLVMGetNamedFunction(module, name);
-
-	if (!function) {
-		fprintf(stderr, "atomsan: the plugin has no hook %s\n", name);
-		abort();
-	}
-	return function;
-}
-
-static void call_hook(const char *name, LLVMValueRef *arguments, unsigned count)
-{
-	LLVMValueRef function = hook(name);
-	LLVMValueRef call =
-		LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
-
-	LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(function));
-}
-
-static void before(LLVMValueRef instruction)
-{
-	LLVMPositionBuilderBefore(builder, instruction);
-	LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(instruction));
-}
-
-static LLVMValueRef number(uint64_t n)
-{
-	return LLVMConstInt(LLVMInt64TypeInContext(context), n, false);
-}
-
-static LLVMValueRef widen(LLVMValueRef value)
-{
-	return LLVMBuildZExtOrBitCast(builder, value, LLVMInt64TypeInContext(context), "");
-}
-
-/* Is the module compiled for an executable? Then so is the runtime's thread state. */
-static bool for_executable(void)
-{
-	return LLVMGetModuleFlag(module, "PIE Level", 9) || !LLVMGetModuleFlag(module, "PIC Level", 9);
-}
-
-/* Link inlined.c in, for the inliner and nobody else. */
-static void link_inlined(void)
-{
-	LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRange(
-		(const char *)inlined_bitcode, sizeof inlined_bitcode, "inlined", false);
-	LLVMModuleRef inlined;
-	LLVMValueRef used;
-
-	if (LLVMParseBitcodeInContext2(context, bytes, &inlined)) {
-		fprintf(stderr, "atomsan: the plugin's own bitcode cannot be read\n");
-		abort();
-	}
-	LLVMDisposeMemoryBuffer(bytes);
-	used = LLVMGetNamedGlobal(inlined, "llvm.used");
-	if (!used)
-		used = LLVMGetNamedGlobal(inlined, "llvm.compiler.used");
-	if (used)
-		LLVMDeleteGlobal(used);
-	LLVMSetTarget(inlined, LLVMGetTarget(module));
-	LLVMSetDataLayout(inlined, LLVMGetDataLayoutStr(module));
-	/* One operand instead of a load of the offset and one. */
-	if (for_executable())
-		LLVMSetThreadLocalMode(LLVMGetNamedGlobal(inlined, "__atomsan_thread"),
-				       LLVMLocalExecTLSModel);
-	LLVMLinkModules2(module, inlined);
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-		size_t length;
-		const char *name = LLVMGetValueName2(f, &length);
-
-		if (strncmp(name, "__atomsan_inl_", 14) || LLVMIsDeclaration(f))
-			continue;
-		LLVMSetLinkage(f, LLVMInternalLinkage);
-		util_add_attribute(f, "alwaysinline");
-	}
-}
 
 /* ---- plain accesses ---- */
 
@@ -216,34 +130,35 @@ static void range_at(LLVMValueRef at, LLVMValueRef instruction, LLVMValueRef poi
 		return;
 	if (!size)
 		note.flags |= ATOMSAN_SITE_RANGE;
-	before(instruction);
-	LLVMPositionBuilderBefore(builder, at);
+	emit_before(instruction);
+	LLVMPositionBuilderBefore(emit.builder, at);
 	arguments[0] = pointer;
-	arguments[1] = widen(length);
+	arguments[1] = emit_widen(length);
 	arguments[2] =
 		sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note);
-	call_hook(write ? "__atomsan_inl_write_range" : "__atomsan_inl_read_range", arguments, 3);
+	emit_call(write ? "__atomsan_inl_write_range" : "__atomsan_inl_read_range", arguments, 3);
 }
 
 /* ---- vectors of which not all is accessed ---- */
 
 static uint64_t lane_size(LLVMTypeRef vector)
 {
-	return LLVMStoreSizeOfType(layout, LLVMGetElementType(vector));
+	return LLVMStoreSizeOfType(emit.layout, LLVMGetElementType(vector));
 }
 
 static LLVMValueRef lane_bits(LLVMValueRef mask)
 {
 	unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(mask));
 
-	return widen(LLVMBuildBitCast(builder, mask, LLVMIntTypeInContext(context, lanes), ""));
+	return emit_widen(
+		LLVMBuildBitCast(emit.builder, mask, LLVMIntTypeInContext(emit.context, lanes), ""));
 }
 
 static void lanes_hook(bool write, LLVMValueRef pointer, LLVMValueRef bits, uint64_t size, LLVMValueRef site)
 {
-	LLVMValueRef arguments[] = {pointer, bits, number(size), site};
+	LLVMValueRef arguments[] = {pointer, bits, emit_number(size), site};
 
-	call_hook(write ? "__atomsan_inl_write_lanes" : "__atomsan_inl_read_lanes", arguments, 4);
+	emit_call(write ? "__atomsan_inl_write_lanes" : "__atomsan_inl_read_lanes", arguments, 4);
 }
 
 /* A load of which only these lanes count. */
@@ -256,15 +171,15 @@ static void partial_access(LLVMValueRef load, LLVMValueRef pointer, uint64_t use
 	if (is_ignored(&note))
 		return;
 	note.flags |= ATOMSAN_SITE_RANGE;
-	before(load);
-	lanes_hook(false, pointer, number(used), lane_size(type),
+	emit_before(load);
+	lanes_hook(false, pointer, emit_number(used), lane_size(type),
 		   sites_add(load, ATOMSAN_READ, ATOMSAN_PLAIN, 0, &note));
 }
 
 static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
 	struct loops_place place = {.at = instruction};
-	uint64_t size = LLVMStoreSizeOfType(layout, type), used;
+	uint64_t size = LLVMStoreSizeOfType(emit.layout, type), used;
 	unsigned alignment = LLVMGetAlignment(instruction);
 	struct note note;
 	LLVMValueRef arguments[3], store;
@@ -274,7 +189,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 
 	if (private_pointer(pointer))
 		return;
-	switch (loops_access(loops, builder, instruction, &place)) {
+	switch (loops_access(loops, emit.builder, instruction, &place)) {
 	case LOOPS_NONE:
 		return;
 	case LOOPS_RANGE:
@@ -291,8 +206,8 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 		return;
 	}
 	if (write && list_has(&spoken_for, instruction)) {
-		before(instruction);
-		call_hook("__atomsan_inl_store", &pointer, 1);
+		emit_before(instruction);
+		emit_call("__atomsan_inl_store", &pointer, 1);
 		return;
 	}
 	skip_or_site(instruction, pointer, type, size, write, &note);
@@ -308,8 +223,8 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	}
 	if (!write && util_guards(instruction, 6))
 		note.flags |= ATOMSAN_SITE_GUARDS;
-	before(instruction);
-	LLVMPositionBuilderBefore(builder, place.at);
+	emit_before(instruction);
+	LLVMPositionBuilderBefore(emit.builder, place.at);
 	arguments[0] = pointer;
 	arguments[1] = sites_add(instruction, kind, ATOMSAN_PLAIN, size, &note);
 	if (inlined) {
@@ -318,11 +233,11 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 			 : write                ? "write"
 						: "read",
 			 (unsigned)size);
-		call_hook(name, arguments, 2);
+		emit_call(name, arguments, 2);
 	} else {
 		arguments[2] = arguments[1];
-		arguments[1] = number(size);
-		call_hook(write ? "__atomsan_inl_write_range" : "__atomsan_inl_read_range", arguments, 3);
+		arguments[1] = emit_number(size);
+		emit_call(write ? "__atomsan_inl_write_range" : "__atomsan_inl_read_range", arguments, 3);
 	}
 }
 
@@ -344,7 +259,7 @@ static void masked_access(LLVMValueRef call, LLVMValueRef where, LLVMValueRef ma
 	lanes = LLVMGetVectorSize(vector);
 	note_find(call, write, &note);
 	note.flags |= ATOMSAN_SITE_RANGE;
-	before(call);
+	emit_before(call);
 	site = sites_add(call, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, 0, &note);
 	bits = lane_bits(mask);
 	if (LLVMGetTypeKind(LLVMTypeOf(where)) == LLVMPointerTypeKind) {
@@ -353,10 +268,11 @@ static void masked_access(LLVMValueRef call, LLVMValueRef where, LLVMValueRef ma
 	}
 	/* Gather and scatter: each lane has a pointer of its own. */
 	for (unsigned i = 0; i < lanes; i++) {
-		LLVMValueRef lane = LLVMConstInt(LLVMInt32TypeInContext(context), i, false);
-		LLVMValueRef pointer = LLVMBuildExtractElement(builder, where, lane, "");
+		LLVMValueRef lane = LLVMConstInt(LLVMInt32TypeInContext(emit.context), i, false);
+		LLVMValueRef pointer = LLVMBuildExtractElement(emit.builder, where, lane, "");
 		LLVMValueRef bit =
-			LLVMBuildAnd(builder, LLVMBuildLShr(builder, bits, number(i), ""), number(1), "");
+			LLVMBuildAnd(emit.builder, LLVMBuildLShr(emit.builder, bits, emit_number(i), ""),
+				     emit_number(1), "");
 
 		lanes_hook(write, pointer, bit, lane_size(vector), site);
 	}
@@ -397,100 +313,21 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 		note.flags |= ATOMSAN_SITE_MAY_FAIL;
 	if (kind == ATOMSAN_ATOMIC_LOAD && util_guards(instruction, 6))
 		note.flags |= ATOMSAN_SITE_GUARDS;
-	before(instruction);
+	emit_before(instruction);
 	arguments[0] = pointer;
-	arguments[1] =
-		sites_add(instruction, kind, order_of(ordering), LLVMStoreSizeOfType(layout, type), &note);
-	call_hook("__atomsan_inl_atomic_begin", arguments, 2);
-	LLVMPositionBuilderBefore(builder, next);
-	wrote = number(kind != ATOMSAN_ATOMIC_LOAD);
+	arguments[1] = sites_add(instruction, kind, order_of(ordering),
+				 LLVMStoreSizeOfType(emit.layout, type), &note);
+	emit_call("__atomsan_inl_atomic_begin", arguments, 2);
+	LLVMPositionBuilderBefore(emit.builder, next);
+	wrote = emit_number(kind != ATOMSAN_ATOMIC_LOAD);
 	if (LLVMIsAAtomicCmpXchgInst(instruction))
-		wrote = widen(LLVMBuildExtractValue(builder, instruction, 1, ""));
+		wrote = emit_widen(LLVMBuildExtractValue(emit.builder, instruction, 1, ""));
 	arguments[2] = arguments[1];
 	arguments[1] = wrote;
-	call_hook("__atomsan_inl_atomic_end", arguments, 3);
+	emit_call("__atomsan_inl_atomic_end", arguments, 3);
 }
 
 /* ---- calls ---- */
-
-enum watch { NOT_WATCHED, WATCHED, WRAPPED };
-
-/* As watched.inc writes it; 0 for what no wrapper takes. */
-static char type_letter(LLVMTypeRef type)
-{
-	switch (LLVMGetTypeKind(type)) {
-	case LLVMVoidTypeKind:
-		return 'v';
-	case LLVMPointerTypeKind:
-		return 'p';
-	case LLVMFloatTypeKind:
-		return 'f';
-	case LLVMDoubleTypeKind:
-		return 'd';
-	case LLVMX86_FP80TypeKind:
-		return 'x';
-	case LLVMIntegerTypeKind:
-		return LLVMGetIntTypeWidth(type) == 32 ? 'i' : LLVMGetIntTypeWidth(type) == 64 ? 'l' : 0;
-	default:
-		return 0;
-	}
-}
-
-static bool has_prototype(LLVMValueRef call, const char *prototype)
-{
-	LLVMTypeRef type = LLVMGetCalledFunctionType(call), parameters[8];
-	unsigned count = LLVMCountParamTypes(type);
-
-	if (count > 8 || type_letter(LLVMGetReturnType(type)) != *prototype++)
-		return false;
-	LLVMGetParamTypes(type, parameters);
-	for (unsigned i = 0; i < count; i++)
-		if (!*prototype || type_letter(parameters[i]) != *prototype++)
-			return false;
-	return !strcmp(prototype, LLVMIsFunctionVarArg(type) ? "." : "");
-}
-
-static enum watch watched(LLVMValueRef call, const char *name)
-{
-	static const struct {
-		const char *name, *prototype;
-		enum watch how;
-	} table[] = {
-#define WATCH(name) {#name, NULL, WATCHED},
-#define WRAP(name, prototype) {#name, prototype, WRAPPED},
-#include "rt/watched.inc"
-#undef WATCH
-#undef WRAP
-	};
-
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (!strcmp(table[i].name, name))
-			return !table[i].prototype || has_prototype(call, table[i].prototype) ? table[i].how
-											      : NOT_WATCHED;
-	return NOT_WATCHED;
-}
-
-static void store_site(LLVMValueRef call, bool pair)
-{
-	struct note note = {"", "", "", 0, pair ? ATOMSAN_SITE_RANGE : 0, 0, 0};
-	LLVMValueRef site;
-
-	before(call);
-	site = pair ? sites_add_pair(call, &note) : sites_add(call, ATOMSAN_CALL, ATOMSAN_PLAIN, 0, &note);
-	call_hook("__atomsan_inl_at", &site, 1);
-}
-
-static void wrap_callee(LLVMValueRef call, LLVMValueRef callee, const char *name)
-{
-	char wrapper_name[128];
-	LLVMValueRef wrapper;
-
-	snprintf(wrapper_name, sizeof wrapper_name, "__atomsan_libc_%s", name);
-	wrapper = LLVMGetNamedFunction(module, wrapper_name);
-	if (!wrapper)
-		wrapper = LLVMAddFunction(module, wrapper_name, LLVMGlobalGetValueType(callee));
-	LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, wrapper);
-}
 
 /* A struct handed over by value in memory is read here. */
 static void byval_arguments(LLVMValueRef call)
@@ -501,9 +338,10 @@ static void byval_arguments(LLVMValueRef call)
 		LLVMAttributeRef byval = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
 
 		if (byval)
-			range_access(call, LLVMGetOperand(call, i),
-				     number(LLVMABISizeOfType(layout, LLVMGetTypeAttributeValue(byval))),
-				     false);
+			range_access(
+				call, LLVMGetOperand(call, i),
+				emit_number(LLVMABISizeOfType(emit.layout, LLVMGetTypeAttributeValue(byval))),
+				false);
 	}
 }
 
@@ -537,7 +375,7 @@ static bool mark(LLVMValueRef call, const char *name)
 						       : NULL;
 
 	if (code)
-		LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, hook(code));
+		LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, emit_hook(code));
 	return code != NULL;
 }
 
@@ -555,17 +393,7 @@ static void plain_call(LLVMValueRef call)
 	/* A program's own function of that name is the program's business. */
 	if (!callee || !LLVMIsDeclaration(callee))
 		return;
-	switch (watched(call, name)) {
-	case WRAPPED:
-		store_site(call, true);
-		wrap_callee(call, callee, name);
-		break;
-	case WATCHED:
-		store_site(call, false);
-		break;
-	case NOT_WATCHED:
-		break;
-	}
+	watched_call(call, callee, name);
 }
 
 /* ---- stack objects that others may see ---- */
@@ -581,7 +409,7 @@ static void object(LLVMValueRef local)
 		return; /* alloca() in a loop: its accesses are seen, its bounds are not */
 	if (!private_escapes(local))
 		return;
-	size = LLVMABISizeOfType(layout, type) * LLVMConstIntGetZExtValue(LLVMGetOperand(local, 0));
+	size = LLVMABISizeOfType(emit.layout, type) * LLVMConstIntGetZExtValue(LLVMGetOperand(local, 0));
 	for (LLVMUseRef use = LLVMGetFirstUse(local); use && !at; use = LLVMGetNextUse(use))
 		if (LLVMIsACallInst(LLVMGetUser(use)) &&
 		    util_is_intrinsic(LLVMGetUser(use), "llvm.lifetime.start"))
@@ -595,7 +423,7 @@ static void object(LLVMValueRef local)
 		     i && !entry_mark; i = LLVMGetNextInstruction(i)) {
 			if (i == local)
 				late = false;
-			if (LLVMIsACallInst(i) && util_callee(i) == hook("__atomsan_inl_enter"))
+			if (LLVMIsACallInst(i) && util_callee(i) == emit_hook("__atomsan_inl_enter"))
 				entry_mark = i;
 		}
 		if (entry_mark)
@@ -604,12 +432,12 @@ static void object(LLVMValueRef local)
 			return; /* a function without marks: its frame has no end to tell */
 	}
 	note_find(local, true, &note);
-	LLVMPositionBuilderBefore(builder, at);
-	LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(at));
+	LLVMPositionBuilderBefore(emit.builder, at);
+	LLVMSetCurrentDebugLocation2(emit.builder, LLVMInstructionGetDebugLoc(at));
 	arguments[0] = local;
-	arguments[1] = number(size);
+	arguments[1] = emit_number(size);
 	arguments[2] = sites_add(at, ATOMSAN_OBJECT, ATOMSAN_PLAIN, size, &note);
-	call_hook("__atomsan_inl_object", arguments, 3);
+	emit_call("__atomsan_inl_object", arguments, 3);
 }
 
 /* ---- functions ---- */
@@ -644,9 +472,9 @@ static void instrument_one(LLVMValueRef i)
 	case LLVMFence:
 		if (LLVMIsAtomicSingleThread(i))
 			break;
-		before(i);
+		emit_before(i);
 		arguments[0] = sites_add(i, ATOMSAN_FENCE, order_of(LLVMGetOrdering(i)), 0, &none);
-		call_hook("__atomsan_inl_fence", arguments, 1);
+		emit_call("__atomsan_inl_fence", arguments, 1);
 		break;
 	case LLVMCall:
 	case LLVMInvoke:
@@ -681,7 +509,7 @@ static void instrument_function(LLVMValueRef function, bool ignored)
 		private_forget();
 		for (size_t i = 0; i < locals.count; i++)
 			private_escapes(locals.items[i]);
-		loops = loops_plan(function, layout);
+		loops = loops_plan(function, emit.layout);
 		for (size_t i = 0; i < accesses.count; i++)
 			instrument_one(accesses.items[i]);
 		loops_free(loops);
@@ -694,15 +522,11 @@ static void instrument_function(LLVMValueRef function, bool ignored)
 
 void instrument_module(LLVMModuleRef of)
 {
-	module = of;
-	context = LLVMGetModuleContext(of);
-	layout = LLVMGetModuleDataLayout(of);
-	builder = LLVMCreateBuilderInContext(context);
 	sites_begin(of);
 	di_begin(of);
 	follow_forget();
 	private_begin(of);
-	link_inlined();
+	emit_begin(of);
 	for (LLVMValueRef f = LLVMGetFirstFunction(of); f; f = LLVMGetNextFunction(f)) {
 		size_t length;
 		const char *name = LLVMGetValueName2(f, &length);
@@ -714,5 +538,5 @@ void instrument_module(LLVMModuleRef of)
 	sites_module_constructor(of);
 	private_end();
 	follow_forget();
-	LLVMDisposeBuilder(builder);
+	emit_end();
 }

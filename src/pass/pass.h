@@ -226,6 +226,10 @@ void variables_collect(LLVMModuleRef module);
 
 void annotations_collect(LLVMModuleRef module);
 
+/* ---- watched.c ---- */
+
+void watched_call(LLVMValueRef call, LLVMValueRef callee, const char *name);
+
 /* ---- select.c: what need not be instrumented ---- */
 
 void select_begin(LLVMModuleRef module);
