@@ -94,7 +94,7 @@ static uint32_t add_findings(struct repository *repository, const struct finding
 		    finding->review != FINDING_INTENDED && finding->review != FINDING_FIXED) {
 			uint32_t first = repository->section_count;
 
-			count += learn_finding(repository, table, finding);
+			count += learn_finding(repository, table, finding, true);
 			add_sets(repository, table, finding, first);
 		}
 	}

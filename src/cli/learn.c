@@ -88,7 +88,7 @@ static int take_findings(struct learning *l, struct err *err)
 	}
 	for (uint32_t i = 0; list && i < list->finding_count; i++)
 		l->from_findings +=
-			learn_finding(&l->program.repository, &l->program.table, &list->findings[i]);
+			learn_finding(&l->program.repository, &l->program.table, &list->findings[i], false);
 	free(path);
 	if (store)
 		store_close(store);

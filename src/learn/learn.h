@@ -25,9 +25,13 @@ struct learn_counts {
 int learn_trace(struct repository *repository, const struct atomicity_table *table, const char *path,
 		struct learn_counts *counts, struct err *err);
 
-/* First and last access of each unit of the finding that was broken; returns how many sections that makes. */
+/*
+ * First and last access of each unit of the finding that was broken; returns how many sections that makes. With
+ * halves also those of units that are shown with one access of an update, which may be broken as well: healing
+ * wants them, but nobody has seen them broken.
+ */
 uint32_t learn_finding(struct repository *repository, const struct atomicity_table *table,
-		       const struct finding *finding);
+		       const struct finding *finding, bool halves);
 
 /* -1 with err set, a sentence with the statement's place: the program has no such access there. */
 int learn_spec(struct repository *repository, const struct atomicity_table *table, const struct spec *spec,

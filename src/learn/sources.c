@@ -7,6 +7,11 @@
 
 /* ---- findings ---- */
 
+static const char *text_at(const int32_t *field)
+{
+	return *field ? (const char *)field + *field : "";
+}
+
 static unsigned kind_of(char op, bool first)
 {
 	switch (op) {
@@ -37,8 +42,49 @@ static bool is_usable(const struct finding_access *access, uint32_t unit)
 	       access->place.function && access->place.file && access->place.line;
 }
 
+static struct repository_place place_of(const struct finding_access *access, const char *variable, bool first)
+{
+	return (struct repository_place){kind_of(access->op, first),
+					 variable,
+					 access->place.function,
+					 access->place.file,
+					 access->place.line,
+					 access->place.column,
+					 0,
+					 0};
+}
+
+/* The other half of an update that shows one access only: who came in between this time may be the one that
+ * is broken next time. */
+static bool other_half(const struct atomicity_table *table, const struct repository_place *shown,
+		       struct repository_place *other)
+{
+	unsigned wanted = shown->kind == ATOMICITY_WRITE ? ATOMICITY_READ : ATOMICITY_WRITE;
+	struct atomicity_word variable = {.at = shown->variable, .length = (uint32_t)strlen(shown->variable)};
+	const struct atomsan_site *best = NULL;
+
+	for (uint64_t i = 0; i < table->count; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+
+		if (!(atomicity_site_kinds(site) & wanted) || atomicity_site_variable(site, variable) <= 0 ||
+		    strcmp(text_at(&site->function), shown->function) != 0 ||
+		    strcmp(text_at(&site->file), shown->file) != 0)
+			continue;
+		if (!best || site->line < best->line ||
+		    (site->line == best->line && site->column < best->column))
+			best = site;
+	}
+	if (!best)
+		return false;
+	*other = *shown;
+	other->kind = wanted;
+	other->line = best->line;
+	other->column = best->column;
+	return true;
+}
+
 static bool learn_unit(struct repository *repository, const struct atomicity_table *table,
-		       const struct finding *finding, uint32_t unit)
+		       const struct finding *finding, uint32_t unit, bool halves)
 {
 	const struct finding_access *first = NULL, *last = NULL;
 	const struct finding_place *around = &finding->units[unit].place;
@@ -54,25 +100,17 @@ static bool learn_unit(struct repository *repository, const struct atomicity_tab
 			first = first ? first : &finding->accesses[i];
 			last = &finding->accesses[i];
 		}
-	if (!first || (first == last && first->op != 'U'))
+	if (!first || (first == last && first->op != 'U' && !halves))
 		return false;
 	section.variable = variable_of(first);
-	section.entry = (struct repository_place){kind_of(first->op, true),
-						  section.variable,
-						  first->place.function,
-						  first->place.file,
-						  first->place.line,
-						  first->place.column,
-						  0,
-						  0};
-	end.place = (struct repository_place){kind_of(last->op, false),
-					      variable_of(last),
-					      last->place.function,
-					      last->place.file,
-					      last->place.line,
-					      last->place.column,
-					      0,
-					      0};
+	section.entry = place_of(first, section.variable, true);
+	end.place = place_of(last, variable_of(last), false);
+	if (first == last && first->op != 'U' &&
+	    !other_half(table, &end.place, first->op == 'W' ? &section.entry : &end.place)) {
+		free((char *)section.variable);
+		free((char *)end.place.variable);
+		return false;
+	}
 	end.allow = atomicity_serializable(section.entry.kind, end.place.kind);
 	section.ends = &end;
 	section.any = strcmp(section.variable, end.place.variable) != 0;
@@ -85,27 +123,22 @@ static bool learn_unit(struct repository *repository, const struct atomicity_tab
 	added = !repository_settle_section(&section, table);
 	if (added)
 		repository_add(repository, &section);
-	free((char *)section.entry.variable);
+	free((char *)section.variable);
 	free((char *)end.place.variable);
 	return added;
 }
 
 uint32_t learn_finding(struct repository *repository, const struct atomicity_table *table,
-		       const struct finding *finding)
+		       const struct finding *finding, bool halves)
 {
 	uint32_t added = 0;
 
 	for (uint32_t unit = 0; unit < finding->unit_count; unit++)
-		added += learn_unit(repository, table, finding, unit);
+		added += learn_unit(repository, table, finding, unit, halves);
 	return added;
 }
 
 /* ---- the user's word ---- */
-
-static const char *text_at(const int32_t *field)
-{
-	return *field ? (const char *)field + *field : "";
-}
 
 static bool file_fits(const char *word, const char *file)
 {
