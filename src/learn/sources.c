@@ -54,8 +54,9 @@ static struct repository_place place_of(const struct finding_access *access, con
 					 0};
 }
 
-/* The other half of an update that shows one access only: who came in between this time may be the one that
- * is broken next time. */
+/* The other half of an update of which one access is shown: who came in between this time may be the one that
+ * is broken next time. Not if that was under a lock, for then the whole update most likely is, and to keep
+ * whole what is whole is in the way of others. */
 static bool other_half(const struct atomicity_table *table, const struct repository_place *shown,
 		       struct repository_place *other)
 {
@@ -100,7 +101,7 @@ static bool learn_unit(struct repository *repository, const struct atomicity_tab
 			first = first ? first : &finding->accesses[i];
 			last = &finding->accesses[i];
 		}
-	if (!first || (first == last && first->op != 'U' && !halves))
+	if (!first || (first == last && first->op != 'U' && (!halves || first->lock_count)))
 		return false;
 	section.variable = variable_of(first);
 	section.entry = place_of(first, section.variable, true);
