@@ -437,9 +437,9 @@ const struct verb verb_explore = {
 	.summary = "Run a program under many schedules until one breaks it",
 	.help = "  --budget=N|Ns          how many runs, or for how many seconds; 200\n"
 		"  --jobs=N               runs at a time; one for each processor\n"
-		"  --strategy=LIST        random, pct, pos, surw, serial, with commas; the first four\n"
+		"  --strategy=LIST        pos, pct, random, surw, serial, with commas; the first four\n"
 		"  --seed=N               of the first run; every other one adds its number\n"
-		"  --depth=N              pct: how many orderings the bug needs; 3\n"
+		"  --depth=N              pct: how many orderings the bug needs; 3 or 10\n"
 		"  --events=every|first   switch before every access, or the first to each place\n"
 		"  --no-predict           do not try what the first run makes possible\n"
 		"  --schedules=PATH       try these, too: a file, or a folder of *.schedule\n"

@@ -16,6 +16,9 @@ enum { ALONE_RUNS = 2 };
 /* So many runs teach something about those after them. */
 enum { LESSONS = 24 };
 
+/* So many predicted schedules, then a run of a strategy. */
+enum { IN_A_ROW = 2 };
+
 /* A run under way. */
 struct job {
 	struct run *run;
@@ -39,7 +42,8 @@ struct work {
 	struct run **runs; /* of the jobs, for run_wait */
 	uint64_t started;
 	uint64_t given, drawn; /* of these: given schedules, and runs of strategies */
-	uint64_t turn;         /* of predicted schedules and strategies */
+	uint32_t in_a_row;     /* predicted schedules since the last run of a strategy */
+	bool in_vain;          /* and the last of them could not be followed */
 	struct held *held;
 	uint32_t held_count;
 	bool one_at_a_time;
@@ -103,6 +107,15 @@ static struct explore_given *given(struct explore *e, int64_t number)
 	return &e->given[number];
 }
 
+/* 0: the strategy has none yet. */
+static uint32_t tally_of(const struct explore *e, const char *strategy)
+{
+	for (uint32_t i = 1; i < e->tally_count; i++)
+		if (!strcmp(e->tallies[i].name, strategy))
+			return i;
+	return 0;
+}
+
 /* Number of the schedule that is next, or -1 if a strategy is. */
 static int64_t next_given(struct work *w)
 {
@@ -111,16 +124,31 @@ static int64_t next_given(struct work *w)
 
 	if (w->given < setup->must_try)
 		return (int64_t)w->given++;
-	if (setup->strategy_count && w->turn++ % 3 == 2)
+	/* Where one could not be followed, the next mostly cannot, either. */
+	if (setup->strategy_count && (w->in_a_row == IN_A_ROW || w->in_vain))
 		return -1;
 	while (setup->queue && queue_take(setup->queue, &item)) {
 		/* Without strategies there is nothing that could be done instead. */
-		if (!setup->strategy_count || !dead_end_ahead(&w->ends, setup->schedules[item]))
+		if (!setup->strategy_count || !dead_end_ahead(&w->ends, setup->schedules[item])) {
+			w->in_a_row++;
 			return (int64_t)item;
+		}
 		given(w->e, item)->spared = true;
 		w->e->spared++;
 	}
 	return -1;
+}
+
+/*
+ * Nobody knows how many orderings a bug needs. A few are found soonest with a
+ * small depth, and what takes a thread that is held up again and again with a
+ * large one. The seed decides, so that one seed still is one run.
+ */
+static uint32_t depth_of(const struct explore_setup *setup, uint64_t seed)
+{
+	static const uint32_t depths[] = {3, 10};
+
+	return setup->run.depth ? setup->run.depth : depths[seed % 2];
 }
 
 static int start_job(struct work *w, uint32_t slot)
@@ -137,9 +165,15 @@ static int start_job(struct work *w, uint32_t slot)
 		run.schedule = setup->schedules[job->given];
 		run.every = run.schedule->every;
 		run.hints = NULL;
+		/* A prediction that did not come true has brought the program somewhere: chance goes on from
+		 * there. What the user gave is followed as far as it can be. */
+		run.lost = job->given >= setup->must_try ? "pos" : NULL;
 	} else {
-		job->tally = 1 + (uint32_t)(w->drawn++ % setup->strategy_count);
-		run.strategy = w->e->tallies[job->tally].name;
+		run.strategy = setup->strategies[w->drawn++ % setup->strategy_count];
+		run.depth = depth_of(setup, job->seed);
+		job->tally = tally_of(w->e, run.strategy);
+		w->in_a_row = 0;
+		w->in_vain = false;
 		run.trace = run.values = job->recorded = setup->recorded && w->drawn <= setup->record;
 	}
 	run.seed = job->seed;
@@ -333,8 +367,10 @@ static int end_job(struct work *w, uint32_t slot)
 		given(e, job.given)->followed = result.followed;
 	}
 	if (!result.followed) {
-		if (teaches(w, &job))
+		if (teaches(w, &job)) {
+			w->in_vain = true;
 			dead_end_note(&w->ends, e->setup->schedules[job.given], result.report);
+		}
 		e->not_followed++;
 		e->tallies[job.tally].not_followed++;
 	}
@@ -391,11 +427,11 @@ struct explore *explore(const struct explore_setup *setup, struct err *err)
 	int result;
 
 	e->setup = setup;
-	e->tally_count = setup->strategy_count + 1;
-	e->tallies = mem_zalloc(e->tally_count, sizeof *e->tallies);
-	e->tallies[0].name = "schedules";
+	e->tallies = mem_zalloc(setup->strategy_count + 1ull, sizeof *e->tallies);
+	e->tallies[e->tally_count++].name = "schedules";
 	for (uint32_t i = 0; i < setup->strategy_count; i++)
-		e->tallies[i + 1].name = setup->strategies[i];
+		if (!tally_of(e, setup->strategies[i]))
+			e->tallies[e->tally_count++].name = setup->strategies[i];
 	w.jobs = mem_zalloc(setup->jobs, sizeof *w.jobs);
 	w.runs = mem_zalloc(setup->jobs, sizeof *w.runs);
 	result = work(&w);

@@ -3,12 +3,12 @@
  * Many runs of one program, in search of those that fail: through schedules that
  * are given, through schedules that were predicted, and under random
  * strategies, until the budget is spent. What is given comes first. Then two
- * predicted schedules and a run of a strategy take turns, since an error may be
- * one that no violation of atomicity leads to; and the first runs of strategies
- * are recorded, for more can be predicted from them. Failures that look the same are one; its first run
- * is made into a schedule, as short as can be, that fails again. That is done
- * while no other run is under way, for they might disturb each other. Who is told to
- * stop before that keeps the failure and its schedule as they are.
+ * predicted schedules, or one that could not be followed, and a run of a strategy
+ * take turns, since an error may be one that no violation of atomicity leads to;
+ * and the first runs of strategies are recorded, for more can be predicted from
+ * them. Failures that look the same are one; its first run is made into a schedule, as short as can be, that
+ * fails again. That is done while no other run is under way, for they might disturb each other. Who is told
+ * to stop before that keeps the failure and its schedule as they are.
  *
  * Every run is decided by its strategy and its seed, which is the first seed
  * plus the number of the run, so the same call does the same again, however
@@ -27,7 +27,7 @@ struct explore;
 struct explore_setup {
 	struct run_setup run;          /* all but strategy, seed and schedule */
 	const struct schedule *header; /* program, arguments, build: of the schedules that are made */
-	char *const *strategies;       /* taken in turn */
+	char *const *strategies;       /* taken in turn; one may come several times */
 	uint32_t strategy_count;
 	uint64_t seed;
 	uint64_t runs;  /* 0: as many as there is time for */

@@ -120,7 +120,7 @@ static char *options(const struct run *run)
 {
 	const struct run_setup *setup = &run->setup;
 	const char *old = getenv("ATOMSAN_OPTIONS");
-	char file[80] = "", depth[40] = "", trace[160] = "", scheduled[80] = "";
+	char file[80] = "", depth[40] = "", lost[40] = "", trace[160] = "", scheduled[80] = "";
 	int me = (int)getpid();
 	size_t length;
 	char *text;
@@ -129,6 +129,8 @@ static char *options(const struct run *run)
 		snprintf(file, sizeof file, ":sched_file=/proc/%d/fd/%d", me, run->file_fd);
 	if (setup->depth)
 		snprintf(depth, sizeof depth, ":sched_depth=%" PRIu32, setup->depth);
+	if (setup->lost)
+		snprintf(lost, sizeof lost, ":sched_lost=%s", setup->lost);
 	/* The trace is in memory, and a forked child has none. */
 	if (setup->trace)
 		snprintf(trace, sizeof trace, ":record=%s:max_size=%d:follow_fork=0%s", run->trace_path,
@@ -137,10 +139,10 @@ static char *options(const struct run *run)
 		snprintf(scheduled, sizeof scheduled, "sched=%s:sched_events=%s:", setup->strategy,
 			 setup->every ? "every" : "first");
 	/* The later of two wins, and these are ours to say. */
-	text = mem_textf("%s%s%s%s%sseed=%" PRIu64 ":sched_report=/proc/%d/fd/%d%s%s%s", old ? old : "",
+	text = mem_textf("%s%s%s%s%sseed=%" PRIu64 ":sched_report=/proc/%d/fd/%d%s%s%s%s", old ? old : "",
 			 old && *old ? ":" : "", setup->options ? setup->options : "",
 			 setup->options ? ":" : "", scheduled, setup->seed, me, run->report_fd, file, depth,
-			 trace);
+			 lost, trace);
 	/* The length decides where the stack begins, and addresses should be the same every time. */
 	length = strlen(text);
 	text = mem_resize(text, (length / PADDED + 1) * PADDED + 1, 1);

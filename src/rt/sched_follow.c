@@ -3,7 +3,8 @@
  * A schedule is followed as far as it can be. Where the thread that it wants
  * cannot go on, others run until it can, and the report has the place. So every
  * list of steps is some run, always the same one, which is what makes it
- * possible to shorten a schedule by leaving steps out.
+ * possible to shorten a schedule by leaving steps out. Who only wants to see the
+ * program break may say which strategy takes over there instead (sched_lost).
  */
 #include "rt/sched_plan.h"
 
@@ -112,6 +113,15 @@ static void lost(const struct sched_step *step, const struct sched_thread *t, en
 	sched_describe(report->lost_where, sizeof report->lost_where, t->site ? t->site : t->last_site);
 }
 
+/* Nobody follows the schedule any more: from here on it is a run like any other of the strategy. */
+static struct sched_thread *give_up(struct sched_thread *me)
+{
+	for (uint32_t i = 0; i < sched.count; i++)
+		sched_thread(i)->until = 0;
+	sched.mode = sched.base = sched_plan.lost;
+	return sched_pick(me);
+}
+
 /* Somebody else, and again a decision at every point until the right one can go on. */
 static struct sched_thread *instead(struct sched_thread *me, const struct sched_thread *of)
 {
@@ -119,6 +129,8 @@ static struct sched_thread *instead(struct sched_thread *me, const struct sched_
 
 	if (me == of)
 		me = NULL;
+	if (sched_plan.lost != SCHED_OFF)
+		return give_up(me);
 	chosen = sched_pick(me);
 	if (chosen)
 		chosen->until = 0;

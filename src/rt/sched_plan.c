@@ -195,7 +195,7 @@ static bool is(const char *text, const char *wanted)
 	return *text == *wanted;
 }
 
-static enum sched_mode mode_of(const char *text)
+static enum sched_mode mode_of(const char *option, const char *text)
 {
 	static const struct {
 		const char *name;
@@ -206,18 +206,26 @@ static enum sched_mode mode_of(const char *text)
 	for (unsigned i = 0; i < sizeof modes / sizeof *modes; i++)
 		if (is(text, modes[i].name))
 			return modes[i].mode;
-	rt_say("ATOMSAN_OPTIONS: sched=%s is none of follow, serial, random, pct, pos, surw; the program "
+	rt_say("ATOMSAN_OPTIONS: %s=%s is none of follow, serial, random, pct, pos, surw; the program "
 	       "runs unscheduled",
-	       text);
+	       option, text);
 	return SCHED_OFF;
 }
 
 bool sched_plan_read(void)
 {
-	enum sched_mode mode = mode_of(rt_options.sched);
+	enum sched_mode mode = mode_of("sched", rt_options.sched), lost = SCHED_OFF;
 
-	if (mode == SCHED_OFF || !open_report())
+	if (mode == SCHED_OFF)
 		return false;
+	if (*rt_options.sched_lost) {
+		lost = mode_of("sched_lost", rt_options.sched_lost);
+		if (lost == SCHED_OFF)
+			return false;
+	}
+	if (!open_report())
+		return false;
+	sched_plan.lost = lost == SCHED_FOLLOW ? SCHED_OFF : lost;
 	sched.counts_all = !is(rt_options.sched_events, "first");
 	if ((*rt_options.sched_file && !read_lines(rt_options.sched_file)) ||
 	    (mode == SCHED_FOLLOW && !sched_plan.steps)) {

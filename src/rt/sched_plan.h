@@ -28,7 +28,8 @@ extern struct sched_plan {
 	uint64_t *sites; /* a bit for each that strategies need not look at */
 	uint64_t site_limit;
 	uint64_t total;
-	uint32_t first; /* name of who goes on whenever it can, after the last step; 0: nobody */
+	enum sched_mode lost; /* takes over where the schedule cannot be followed; SCHED_OFF: nothing does */
+	uint32_t first;       /* name of who goes on whenever it can, after the last step; 0: nobody */
 	bool has_sites;
 	bool over;
 } sched_plan;
