@@ -215,6 +215,33 @@ def test_given():
     expect("T2 had done 0 of 1 events and waited for a mutex in increment" in lost, lost)
 
 
+def test_lost():
+    """A schedule that is lost goes on serially, or under the strategy that is named; that one is part of the run."""
+    program = build("lost.c")
+    path = os.path.abspath(schedule("never.schedule", "T7 3"))
+
+    def statuses(strategy):
+        said = f"sched=follow:sched_file={path}:sched_lost={strategy}"
+        return [run(program, env={**os.environ, "ATOMSAN_OPTIONS": f"{said}:seed={seed}"}) for seed in range(1, 9)]
+
+    for quiet in ("", "serial"):
+        expect(all(done.returncode == 0 for done in statuses(quiet)), "a lost schedule was not serial any more", quiet)
+    for strategy in STRATEGIES:
+        first = [done.returncode for done in statuses(strategy)]
+        expect(1 in first, strategy, "did not take over", first)
+        expect(first == [done.returncode for done in statuses(strategy)], strategy, "is not the same for the same seed")
+    done = statuses("often")[0]
+    expect("sched_lost=often is none of" in done.stderr, done.stderr)
+
+
+def test_turns():
+    """A strategy that is named twice has twice as many runs, and is counted once."""
+    result = explore(build("queue.c"), "--seed=1", "--budget=6", "--no-predict", "--strategy=pos,random,pos")
+    expect(count(result, "runs-pos") == 4 and count(result, "runs-random") == 2, result["counts"])
+    trials = [trial["strategy"] for trial in result.get("trials", [])]
+    expect(len(trials) == len(set(trials)), trials)
+
+
 def test_free():
     """After 'then free' all threads run; threads that wait when they are freed wait on."""
     program = build("lost.c")
