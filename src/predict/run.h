@@ -39,9 +39,8 @@ struct run_setup {
 	const char *strategy; /* "follow", "serial", "random", "pct", "pos", "surw"; NULL: not scheduled */
 	const char *options;  /* of the runtime, besides; NULL */
 	uint64_t seed;
-	uint32_t depth; /* pct; 0: the default */
-	const char
-		*lost; /* strategy that takes over from a schedule that is lost; NULL: it is taken up again */
+	uint32_t depth;   /* pct; 0: the default */
+	const char *lost; /* strategy that takes over from a lost schedule; NULL: it is taken up again */
 	const struct schedule *schedule; /* with "follow"; NULL else */
 	const char *hints;               /* text for the other strategies; NULL */
 	bool every;                      /* every access counts; with "follow" the schedule says it */
