@@ -171,6 +171,15 @@ static int version_of(struct store *store, struct err *err)
 	return (int)version;
 }
 
+/* Its three numbers are of one moment: somebody else may be about to make the database. */
+static int version_now(struct store *store, struct err *err)
+{
+	int version = store_exec(store, "BEGIN", err) ? -1 : version_of(store, err);
+
+	/* After a failure it is closed, and until then SQLite knows best what is wrong. */
+	return version < 0 || store_exec(store, "COMMIT", err) ? -1 : version;
+}
+
 /* Makes the database one of the present version, or leaves it as it was. */
 static int migrate(struct store *store, struct err *err)
 {
@@ -216,7 +225,7 @@ static int open_as(struct store *store, int flags, struct err *err)
 	/* The file may come from anywhere. */
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	return version_of(store, err);
+	return version_now(store, err);
 }
 
 struct store *store_open(const char *path, enum store_mode mode, struct err *err)

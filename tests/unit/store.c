@@ -405,8 +405,10 @@ static void writers(void **state)
 				finding_identify(&list->findings[k]);
 			}
 			list->verb = c ? "killed" : "kept";
-			if (!store || store_add(store, list, &err))
+			if (!store || store_add(store, list, &err)) {
+				fprintf(stderr, "run %d of child %d: %s\n", i, c, err.text);
 				_exit(1);
+			}
 			finding_list_free(list);
 			store_close(store);
 			if (write(told[1], c ? "1" : "0", 1) != 1)
