@@ -170,13 +170,15 @@ static void describe_unseen(struct watch_report_access *to, const struct watchpo
 	to->note = "an access that was not seen: of code that is not instrumented, or under way";
 }
 
-static void report(struct watchpoint *w, bool hit, uint64_t before, uint64_t after)
+/* With the watchpoint that somebody ran into; NULL if nobody did, for then it is somebody else's already. */
+static void report(const struct watchpoint_access *mine, struct watchpoint *hit, uint64_t before,
+		   uint64_t after)
 {
 	static const struct atomsan_function *frames[WATCHPOINT_FRAMES];
 	static struct watch_report report = {.kind = "race", .title = "data race", .access_count = 2};
 	struct pair seen;
 
-	if (!is_new(w->mine.site, hit ? w->other.site : NULL, &seen)) {
+	if (!is_new(mine->site, hit ? hit->other.site : NULL, &seen)) {
 		/* Also a run that is killed has said roughly how often. */
 		if (seen.number && !(seen.times & (seen.times - 1)))
 			watch_report_seen("race", seen.number, seen.times);
@@ -184,12 +186,12 @@ static void report(struct watchpoint *w, bool hit, uint64_t before, uint64_t aft
 	}
 	rt_spin_enter(&lock);
 	report.number = seen.number;
-	describe(&report.accesses[0], &w->mine, watch_self.birth.name, frames,
+	describe(&report.accesses[0], mine, watch_self.birth.name, frames,
 		 watch_report_stack(frames, WATCHPOINT_FRAMES));
 	if (hit)
-		describe(&report.accesses[1], &w->other, w->name, w->frames, w->depth);
+		describe(&report.accesses[1], &hit->other, hit->name, hit->frames, hit->depth);
 	else
-		describe_unseen(&report.accesses[1], &w->mine);
+		describe_unseen(&report.accesses[1], mine);
 	report.has_values = before != after;
 	report.before = before;
 	report.after = after;
@@ -263,11 +265,11 @@ static void open_window(const struct watchpoint_access *access, const struct wat
 		end = close_window(w);
 		if (end == WATCHPOINT_HIT) {
 			__atomic_fetch_add(&count.hits, 1, __ATOMIC_RELAXED);
-			report(w, true, before, after);
+			report(access, w, before, after);
 			watchpoint_free(w);
 		} else if (before != after) {
 			__atomic_fetch_add(&count.changes, 1, __ATOMIC_RELAXED);
-			report(w, false, before, after);
+			report(access, NULL, before, after);
 		}
 	}
 	sys4(rt_sigprocmask, SIG_SETMASK, &signals, NULL, sizeof signals);
