@@ -16,9 +16,17 @@
 struct child {
 	char **argv;
 	const char *options; /* its ATOMSAN_OPTIONS; NULL: the verb's own */
+	const char *output;  /* file that its standard output goes to; NULL: the verb's own */
+	const char *errors;  /* the same for standard error */
 	bool to_stderr;      /* standard output is the verb's document */
 	bool goes_with_us;   /* it is killed if the verb dies */
 };
+
+/*
+ * From here on signals go to the program, also if there is none yet: for who has
+ * something to tidy up before it ends. child_start() does it in any case.
+ */
+void child_expect_signals(void);
 
 /* Its number, or -1 with err set: what cannot be executed is known here already. */
 pid_t child_start(const struct child *child, struct err *err);

@@ -220,6 +220,8 @@ static int heal(struct healing *h, char **argv)
 	struct err err;
 	int status;
 
+	if (!h->verify)
+		child_expect_signals();
 	h->folder = folder_make("heal", &err);
 	if (!h->folder)
 		return cli_fail(&verb_heal, &err);

@@ -141,8 +141,10 @@ static int watch(struct job *job)
 	uint32_t done = 0;
 	int failed = 0, status;
 	struct err err;
-	char *folder = folder_make("race", &err);
+	char *folder;
 
+	child_expect_signals();
+	folder = folder_make("race", &err);
 	if (!folder) {
 		finding_list_free(list);
 		return cli_fail(&verb_race, &err);

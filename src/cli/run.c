@@ -223,6 +223,7 @@ static int run(int argc, char **argv)
 	trace = options.keep ? absolute(options.keep) : NULL;
 	if (trace && unlink(trace) < 0 && errno != ENOENT)
 		return cli_failf(&verb_run, "%s: cannot be replaced: %s", options.keep, strerror(errno));
+	child_expect_signals();
 	folder = folder_make("run", &err);
 	if (!folder)
 		return cli_fail(&verb_run, &err);

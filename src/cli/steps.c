@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/steps.h"
 
+#include "cli/child.h"
 #include "cli/folder.h"
 #include "finding/json.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 #define MOST_WORDS 24
 
@@ -39,9 +36,9 @@ static int run_verb(const struct steps *steps, const char *const *words, bool wi
 		    const char *output, const char *errors)
 {
 	char **argv = mem_zalloc(MOST_WORDS + (size_t)steps->program_words + 3, sizeof(*argv));
-	posix_spawn_file_actions_t actions;
+	struct child child = {.argv = argv, .output = output, .errors = errors};
 	int count = 0, status;
-	pid_t child;
+	struct err err;
 
 	argv[count++] = steps->self;
 	for (int i = 0; words[i]; i++) {
@@ -53,20 +50,10 @@ static int run_verb(const struct steps *steps, const char *const *words, bool wi
 		for (int i = 0; i < steps->program_words; i++)
 			argv[count++] = steps->program[i];
 	}
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	if (errors)
-		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors,
-						 O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	status = posix_spawn(&child, steps->self, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
+	bool ended = child_start(&child, &err) >= 0 && child_wait(0, &status, &err) >= 0;
+
 	free(argv);
-	if (status)
-		return -1;
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* The reason is the last thing that a verb says. */
@@ -229,20 +216,24 @@ static void explore(struct steps *steps)
 		free(words[--count]);
 }
 
-void steps_take(struct steps *steps)
+bool steps_take(struct steps *steps)
 {
 	char *spec = steps->spec ? mem_textf("--spec=%s", steps->spec) : NULL;
 
 	find(steps, STEP_LINT, (const char *[]){steps->program[0], spec, NULL}, false);
-	record(steps);
-	if (steps->trace) {
+	/* Who ends us ends the step under way, and wants no other. */
+	if (!child_signal())
+		record(steps);
+	if (!child_signal() && steps->trace)
 		find(steps, STEP_CHECK, (const char *[]){steps->trace, spec, NULL}, false);
-		if (steps->with_predict)
-			find(steps, STEP_PREDICT, (const char *[]){steps->trace, spec, NULL}, false);
-	}
-	race(steps);
-	explore(steps);
+	if (!child_signal() && steps->trace && steps->with_predict)
+		find(steps, STEP_PREDICT, (const char *[]){steps->trace, spec, NULL}, false);
+	if (!child_signal())
+		race(steps);
+	if (!child_signal())
+		explore(steps);
 	free(spec);
+	return !child_signal();
 }
 
 bool steps_any(const struct steps *steps)
@@ -263,6 +254,7 @@ int steps_begin(struct steps *steps, const struct verb *verb, char **argv, const
 	steps->self = cli_self(err);
 	if (!steps->self)
 		return -1;
+	child_expect_signals();
 	steps->folder = folder_make(verb->name, err);
 	if (!steps->folder) {
 		free(steps->self);
@@ -277,7 +269,7 @@ int steps_begin(struct steps *steps, const struct verb *verb, char **argv, const
 	return 0;
 }
 
-void steps_end(struct steps *steps)
+int steps_end(struct steps *steps, int status)
 {
 	folder_remove(steps->folder);
 	for (int i = 0; i < STEPS; i++)
@@ -285,4 +277,5 @@ void steps_end(struct steps *steps)
 	free(steps->trace);
 	free(steps->self);
 	free(steps->folder);
+	return child_signal() ? child_end(child_signal()) : status;
 }

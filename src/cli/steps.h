@@ -12,9 +12,9 @@
  *   ...
  *   if (steps_begin(&steps, &verb_x, argv + first, db, &err) < 0)
  *           return cli_fail(&verb_x, &err);
- *   steps_take(&steps);
- *   ...
- *   steps_end(&steps);
+ *   if (steps_take(&steps))
+ *           ...
+ *   return steps_end(&steps, status);
  */
 #ifndef ATOMSAN_CLI_STEPS_H
 #define ATOMSAN_CLI_STEPS_H
@@ -58,10 +58,12 @@ struct steps {
 
 /* argv is the program's. -1 with err set, and then there is nothing to end. */
 int steps_begin(struct steps *steps, const struct verb *verb, char **argv, const char *db, struct err *err);
-/* Takes them all, and says on standard error what came of each. */
-void steps_take(struct steps *steps);
+/* Takes them all, and says on standard error what came of each. False: a signal ended it, there is nothing to
+ * tell. */
+bool steps_take(struct steps *steps);
 bool steps_any(const struct steps *steps); /* could be done */
-/* Frees everything but `all`, which is whose it was given to. */
-void steps_end(struct steps *steps);
+/* Frees everything but `all`, which is whose it was given to, and returns the status; does not return after a
+ * signal. */
+int steps_end(struct steps *steps, int status);
 
 #endif

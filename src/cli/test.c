@@ -19,16 +19,17 @@ static int run(int argc, char **argv)
 	if (steps_begin(&steps, &verb_test, argv + first, publish.db, &err) < 0)
 		return cli_fail(&verb_test, &err);
 	steps.quiet = publish.json;
-	steps_take(&steps);
-	if (steps_any(&steps)) {
+	if (!steps_take(&steps)) {
+		finding_list_free(steps.all);
+		status = CLI_FAILED;
+	} else if (steps_any(&steps)) {
 		status = findings_publish(&verb_test, steps.all, &publish);
 	} else {
 		finding_list_free(steps.all);
 		status = cli_failf(&verb_test, "no step could be done; was %s built with 'atomsan cc'?",
 				   argv[first]);
 	}
-	steps_end(&steps);
-	return status;
+	return steps_end(&steps, status);
 }
 
 const struct verb verb_test = {

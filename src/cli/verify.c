@@ -239,7 +239,10 @@ static int verify(struct verified *v, uint32_t count, struct steps *steps, struc
 	struct trace *trace;
 	struct err err;
 
-	steps_take(steps);
+	if (!steps_take(steps)) {
+		finding_list_free(steps->all);
+		return CLI_FAILED;
+	}
 	trace = steps->trace ? trace_open(steps->trace, &err) : NULL;
 	for (uint32_t i = 0; i < count; i++) {
 		judge(&v[i], steps, trace);
@@ -317,8 +320,7 @@ static int run(int argc, char **argv)
 		for (uint32_t i = 0; i < count; i++)
 			if (finding_of(&v[i])->kind == FINDING_RACE)
 				steps.race_runs = 10;
-		status = verify(v, count, &steps, &publish);
-		steps_end(&steps);
+		status = steps_end(&steps, verify(v, count, &steps, &publish));
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		finding_list_free(v[i].before);

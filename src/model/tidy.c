@@ -312,7 +312,7 @@ static void tidy_part(struct model *model, struct thread *thread, uint32_t begin
 	free(entries);
 }
 
-/* Drops the notes of units that have ended; of the others, logs know nothing for now. */
+/* Drops the notes of units that have ended; of the others, logs know nothing until link_all() tells them. */
 static void unlink_all(struct model *model, struct thread *thread)
 {
 	for (uint32_t i = 0; i < thread->note_count; i++) {

@@ -5,9 +5,11 @@ and one that trades a lost update for a deadlock; and of a finding that only pre
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 atomsan = str(pathlib.Path(sys.argv[1]).resolve())
 for name in ("ATOMSAN_DB", "ATOMSAN_OPTIONS"):
@@ -140,3 +142,23 @@ with tempfile.TemporaryDirectory() as folder:
                   ["verify", one[0], "--", "./nothing"], ["verify", one[0], "--budget=x", "--", "./counter"]):
         done = subprocess.run([atomsan, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
         check(done.returncode == 1 and "atomsan" in done.stderr, f"{words}: {done.returncode} {done.stderr}")
+
+    # Who ends it ends the step under way, too, and what is in the temporary folder goes with it.
+    os.mkdir("temporary")
+    for when in ("record", "explore"):
+        going = subprocess.Popen([atomsan, "verify", one[0], "--budget=100000", "--", "./counter", "0", "look"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, universal_newlines=True,
+                                 env={**os.environ, "TMPDIR": f"{folder}/temporary"})
+        said = ""
+        while when not in said:
+            said += going.stderr.read(1)
+        children = pathlib.Path(f"/proc/{going.pid}/task/{going.pid}/children")
+        while not children.read_text():
+            time.sleep(0.01)
+        children = children.read_text().split()
+        going.terminate()
+        check(going.wait() == -signal.SIGTERM, f"{when}: ended with {going.returncode}")
+        check(not os.listdir("temporary"), f"{when}: left {os.listdir('temporary')}")
+        left = [c for c in children if os.path.exists(f"/proc/{c}")]
+        check(not left, f"{when}: {left} went on")
+        going.stderr.close()
