@@ -24,7 +24,6 @@ void pass_early(LLVMModuleRef module)
 {
 	types_forget();
 	notes_forget();
-	sites_forget();
 	finished_before = LLVMGetNamedMetadata(module, mark, strlen(mark)) != NULL;
 	if (finished_before)
 		return;
@@ -77,5 +76,4 @@ void pass_late(LLVMModuleRef module)
 		instrument_module(module);
 	types_forget();
 	notes_forget();
-	sites_forget();
 }

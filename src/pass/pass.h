@@ -198,8 +198,8 @@ LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char
 
 /* ---- sites.c: constants for the tables ---- */
 
+/* Again after whatever may have dropped entries. */
 void sites_begin(LLVMModuleRef module);
-void sites_forget(void);
 LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsigned order, uint64_t size,
 		       const struct note *note);
 /* Two neighbours, for what a call reads and for what it writes (see rt/watched.inc). */

@@ -50,11 +50,12 @@ static LLVMValueRef place(LLVMValueRef content, const char *section, unsigned al
 	return global;
 }
 
-static LLVMValueRef string_global(const char *text)
+/* The place of an interned text in the table, for which there is room; its global is still to be filled in
+ * if the text is new. */
+static struct string *string_at(const char *text)
 {
 	size_t at;
 
-	text = note_text(text);
 	if (string_count * 2 >= string_room) {
 		struct string *old = strings;
 		size_t old_room = string_room;
@@ -69,11 +70,35 @@ static LLVMValueRef string_global(const char *text)
 	at = string_slot(text);
 	if (!strings[at].text) {
 		strings[at].text = text;
-		strings[at].global = place(LLVMConstStringInContext2(context, text, strlen(text), false),
-					   SECTION_STRINGS, 1);
 		string_count++;
 	}
-	return strings[at].global;
+	return &strings[at];
+}
+
+static LLVMValueRef string_global(const char *text)
+{
+	struct string *string = string_at(note_text(text));
+
+	if (!string->global)
+		string->global = place(LLVMConstStringInContext2(context, text, strlen(text), false),
+				       SECTION_STRINGS, 1);
+	return string->global;
+}
+
+/* What the module has now: the optimiser drops strings that only functions without a caller named. */
+static void strings_collect(void)
+{
+	free(strings);
+	strings = NULL;
+	string_count = string_room = 0;
+	for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
+		const char *section = LLVMGetSection(g);
+		size_t length;
+
+		if (section && !strcmp(section, SECTION_STRINGS) && LLVMGetLinkage(g) == LLVMPrivateLinkage &&
+		    LLVMIsConstantString(LLVMGetInitializer(g)))
+			string_at(note_text(LLVMGetAsString(LLVMGetInitializer(g), &length)))->global = g;
+	}
 }
 
 static LLVMTypeRef number_type(unsigned bits)
@@ -119,18 +144,9 @@ LLVMValueRef sites_distance(LLVMValueRef entry, unsigned byte, const char *text)
 
 void sites_begin(LLVMModuleRef of)
 {
-	if (module == of)
-		return;
 	module = of;
 	context = LLVMGetModuleContext(of);
-	free(strings);
-	strings = NULL;
-	string_count = string_room = 0;
-}
-
-void sites_forget(void)
-{
-	module = NULL;
+	strings_collect();
 }
 
 static LLVMTypeRef site_type(void)
