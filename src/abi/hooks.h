@@ -122,10 +122,12 @@ struct atomsan_function {
 	uint16_t receiver;   /* parameter number, or ATOMSAN_NO_RECEIVER */
 	uint16_t flags;      /* enum atomsan_function_flag */
 	uint32_t asm_blocks; /* inline assembly that was not looked into */
-	/* Tags of structs, a line each: it calls functions several times with a pointer to one, which it has
-	 * from a member of the receiver. */
-	int32_t calls_on;
+	/* Lines. A struct's tag: it calls functions several times with a pointer to one, which it has from a
+	 * member of the receiver. ATOMSAN_CALLS_WAIT and a function's linkage name: it calls this, and little
+	 * else unless it is a loop, so it waits for a condition if this does. */
+	int32_t calls;
 };
+#define ATOMSAN_CALLS_WAIT '~'
 
 enum atomsan_variable_flag {
 	ATOMSAN_VARIABLE_ATOMIC = 1, /* _Atomic, std::atomic */

@@ -63,7 +63,8 @@ struct routine {
 	bool is_main, loop, walk;
 	bool argument;     /* stands for another parameter of the function below it */
 	bool seen_through; /* getter, setter, or no unit by the user's word */
-	bool declared, waits, unitfor;
+	bool declared, unitfor;
+	bool waits;        /* who comes to it waits for others, or would if need be */
 	bool synchronises; /* loop: a lock was taken inside an iteration */
 	bool starts;       /* threads begin with it, so it is no unit wherever it is called */
 	bool passes_on;    /* so what it calls is what its thread begins with */
@@ -222,11 +223,14 @@ struct model {
 	struct routine *routines;
 	uint64_t routine_count;
 	struct nametable types, files, pointers, names; /* numbers less one */
-	struct map owners;          /* type that has a pointer, type it leads to: seen in some site */
-	struct map reach;           /* memory of set_reaches */
-	struct map shared_pointers; /* pointer members that lead from several owners to one object */
-	struct map variables;       /* hash of a name to a variable of this name, plus one */
-	struct map calls_on;        /* function, type that it calls functions on several times */
+	struct map owners;           /* type that has a pointer, type it leads to: seen in some site */
+	struct map reach;            /* memory of set_reaches */
+	struct map shared_pointers;  /* pointer members that lead from several owners to one object */
+	struct map variables;        /* hash of a name to a variable of this name, plus one */
+	struct map calls_on;         /* function, type that it calls functions on several times */
+	struct nametable wrappers;   /* names of functions that may wait if what they call does (waits.c) */
+	uint32_t *wrapper_functions; /* their numbers, plus one */
+	uint32_t wrapper_room;
 	uint32_t modules_seen;
 
 	struct memory memory;
@@ -312,6 +316,11 @@ void places_release(struct model *model);
 /* Does a chain of pointer members lead from one type to the other? 0 as `to`: to a plain block. */
 bool place_reaches(struct model *model, uint16_t from, uint16_t to);
 uint32_t place_file(struct model *model, const char *file);
+
+/* waits.c */
+void waits_learn(struct model *model, const struct trace_module_table *module);
+/* Does what calls this, as struct atomsan_function has it, wait for a condition? */
+bool waits_by(struct model *model, const char *calls);
 
 /* sets.c */
 void sets_init(struct model *model);

@@ -125,6 +125,10 @@ static void op_event(struct model *model, const struct trace_event *event)
 			model->live_threads--;
 		thread->started = false;
 		break;
+	case TRACE_OP_CREATE:
+		/* From here on the new thread is meant to work on what it was given. */
+		waited(model, event);
+		break;
 	case TRACE_OP_JOIN:
 	case TRACE_OP_BARRIER_LEAVE:
 		if (!thread->held_count)

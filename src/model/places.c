@@ -100,6 +100,7 @@ static void learn_modules(struct model *model)
 				map_set(&model->owners,
 					(uint64_t)holder << 16 | type_number(model, site.type), 1);
 		}
+		waits_learn(model, module);
 	}
 }
 
@@ -232,19 +233,22 @@ struct place *place_look_up(struct model *model, uint32_t site)
 	return place;
 }
 
-/* One tag on each line. */
-static void learn_calls(struct model *model, uint32_t function, struct routine *routine, const char *types)
+static void learn_calls(struct model *model, uint32_t function, struct routine *routine, const char *lines)
 {
-	while (types && *types) {
-		size_t length = strcspn(types, "\n");
-		uint32_t type = nametable_number(&model->types, types, length) + 1;
+	for (const char *line = lines; line && *line;) {
+		size_t length = strcspn(line, "\n");
 
-		if (length && type <= UINT16_MAX) {
-			map_set(&model->calls_on, (uint64_t)function << 16 | type, 1);
-			routine->calls_on = true;
+		if (length && *line != ATOMSAN_CALLS_WAIT) {
+			uint32_t type = nametable_number(&model->types, line, length) + 1;
+
+			if (type <= UINT16_MAX) {
+				map_set(&model->calls_on, (uint64_t)function << 16 | type, 1);
+				routine->calls_on = true;
+			}
 		}
-		types += length + (types[length] != 0);
+		line += length + (line[length] != 0);
 	}
+	routine->waits = !model->options.keep_units_at_waits && routine->loop && waits_by(model, lines);
 }
 
 static void look_up_routine(struct model *model, uint32_t number_of_function, struct routine *routine)
@@ -266,7 +270,7 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	routine->dispatches = function.flags & ATOMSAN_FN_DISPATCHES;
 	routine->given = function.flags & ATOMSAN_FN_GIVEN;
 	routine->receiver_type = type_number(model, function.receiver_type);
-	learn_calls(model, number_of_function, routine, function.calls_on);
+	learn_calls(model, number_of_function, routine, function.calls);
 	routine->file = number(&model->files, function.file);
 	if (spec && routine->receiver_type)
 		routine->merged =
@@ -275,7 +279,7 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 		unsigned word = spec_function(spec, function.name, function.linkage_name, function.file);
 
 		routine->declared = word & SPEC_UNIT;
-		routine->waits = word & SPEC_WAIT;
+		routine->waits |= (word & SPEC_WAIT) != 0;
 		routine->unitfor = word & SPEC_UNITFOR;
 		if (word & SPEC_NOT_UNIT)
 			routine->seen_through = true;
@@ -312,6 +316,8 @@ void places_release(struct model *model)
 	map_release(&model->variables);
 	map_release(&model->owners);
 	map_release(&model->calls_on);
+	nametable_release(&model->wrappers);
+	free(model->wrapper_functions);
 	map_release(&model->reach);
 	map_release(&model->shared_pointers);
 }

@@ -226,8 +226,9 @@ struct iterations *iterations_plan(LLVMValueRef function)
 		LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
 		loop->frame = LLVMBuildAlloca(builder, LLVMPointerTypeInContext(context, 0), "");
 		loop->since = LLVMBuildAlloca(builder, LLVMInt64TypeInContext(context), "");
-		loop->entry = sites_function(module, function, loop->begin.line,
-					     ATOMSAN_FN_LOOP | walk | jobs, 0, "");
+		loop->entry =
+			sites_function(module, function, loop->begin.line, ATOMSAN_FN_LOOP | walk | jobs, 0,
+				       waits_loop(function, &plan->flow, loop->number));
 		LLVMDisposeBuilder(builder);
 	}
 	return plan;

@@ -147,6 +147,25 @@ static bool of_the_library(LLVMValueRef function)
 	return false;
 }
 
+/* But for those that test what they wait for: in them there is a loop to be marked (waits.c). */
+static bool waits_until(LLVMValueRef function)
+{
+	static const char *const prefixes[] = {"_ZNSt18condition_variable4waitI",
+					       "_ZNSt18condition_variable8wait_forI",
+					       "_ZNSt18condition_variable10wait_untilI",
+					       "_ZNSt3_V222condition_variable_any4waitI",
+					       "_ZNSt3_V222condition_variable_any8wait_forI",
+					       "_ZNSt3_V222condition_variable_any10wait_untilI",
+					       NULL};
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+
+	for (const char *const *p = prefixes; *p; p++)
+		if (!strncmp(name, *p, strlen(*p)))
+			return true;
+	return false;
+}
+
 static bool address_taken(LLVMValueRef function)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
@@ -195,7 +214,7 @@ static bool wanted(LLVMValueRef function, const struct content *content)
 
 	if (content->comes_back || content->asm_blocks)
 		return true;
-	if (of_the_library(function) || (!content->accesses && !content->calls))
+	if ((of_the_library(function) && !waits_until(function)) || (!content->accesses && !content->calls))
 		return false;
 	/* A static function that calls nobody but its like, a plain getter or setter above all,
 	 * is seen through: what it does, its caller does. Its sites name it all the same. */
@@ -285,12 +304,13 @@ void mark_function(LLVMValueRef function)
 		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
 							  subprogram, NULL));
 	loops = iterations_plan(function);
-	arguments[0] = sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
-				      (accessor_is(function) ? ATOMSAN_FN_ACCESSOR : 0) |
-					      (begins_threads(function) ? ATOMSAN_FN_START : 0) |
-					      (passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0) |
-					      (given(function) ? ATOMSAN_FN_GIVEN : 0),
-				      asm_blocks, calls_on(function));
+	arguments[0] =
+		sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
+			       (accessor_is(function) || waits_until(function) ? ATOMSAN_FN_ACCESSOR : 0) |
+				       (begins_threads(function) ? ATOMSAN_FN_START : 0) |
+				       (passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0) |
+				       (given(function) ? ATOMSAN_FN_GIVEN : 0),
+			       asm_blocks, waits_function(function, calls_on(function)));
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
 	innermost = frame = mark_build(builder, module, MARK_ENTER, arguments);

@@ -177,6 +177,12 @@ bool passes_on(LLVMValueRef function);
  * times; a tag on each line. */
 const char *calls_on(LLVMValueRef function);
 
+/* waits.c: which functions it may wait by, a line each (see struct atomsan_function), behind the lines of
+ * `before`; the same for a loop. */
+struct flow;
+const char *waits_function(LLVMValueRef function, const char *before);
+const char *waits_loop(LLVMValueRef function, const struct flow *flow, unsigned loop);
+
 /* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
 
 void calls_collect(LLVMModuleRef module);
@@ -205,7 +211,7 @@ LLVMValueRef sites_add(LLVMValueRef instruction, enum atomsan_access kind, unsig
 /* Two neighbours, for what a call reads and for what it writes (see rt/watched.inc). */
 LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note);
 LLVMValueRef sites_function(LLVMModuleRef module, LLVMValueRef function, unsigned line, unsigned flags,
-			    unsigned asm_blocks, const char *calls_on);
+			    unsigned asm_blocks, const char *calls);
 /* For tables elsewhere: an empty entry, and the distance of a text from one of its fields. */
 LLVMValueRef sites_new_entry(LLVMTypeRef type, const char *section);
 LLVMValueRef sites_distance(LLVMValueRef entry, unsigned byte, const char *text);

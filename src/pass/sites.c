@@ -231,7 +231,7 @@ LLVMValueRef sites_add_pair(LLVMValueRef instruction, const struct note *note)
 }
 
 LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned line, unsigned flags,
-			    unsigned asm_blocks, const char *calls_on)
+			    unsigned asm_blocks, const char *calls)
 {
 	LLVMTypeRef i16 = number_type(16), i32 = number_type(32);
 	LLVMTypeRef types[] = {i32, i32, i32, i32, i32, i16, i16, i32, i32};
@@ -260,7 +260,7 @@ LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned li
 		number(16, receiver),
 		number(16, flags),
 		number(32, asm_blocks),
-		distance(entry, offsetof(struct atomsan_function, calls_on), calls_on),
+		distance(entry, offsetof(struct atomsan_function, calls), calls),
 	};
 	LLVMSetInitializer(entry, LLVMConstStructInContext(context, fields, 9, false));
 	return entry;

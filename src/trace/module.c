@@ -280,7 +280,7 @@ int trace_function(const struct trace *trace, uint64_t number, struct trace_func
 					    .linkage_name = STRING(linkage_name),
 					    .file = STRING(file),
 					    .receiver_type = STRING(receiver_type),
-					    .calls_on = STRING(calls_on),
+					    .calls = STRING(calls),
 					    .line = raw.line,
 					    .receiver = raw.receiver,
 					    .flags = raw.flags,

@@ -87,7 +87,7 @@ struct trace_site {
 
 struct trace_function {
 	const char *name, *linkage_name, *file, *receiver_type;
-	const char *calls_on; /* tags of structs, a line each: see struct atomsan_function */
+	const char *calls; /* lines: see struct atomsan_function */
 	uint32_t line;
 	uint16_t receiver; /* parameter number, or ATOMSAN_NO_RECEIVER */
 	uint16_t flags;    /* enum atomsan_function_flag */

@@ -161,7 +161,7 @@ static void end_module(struct trace_writer *w)
 	resolve(m, &m->sites, m->head.sites_address, sizeof(struct atomsan_site), 0, 5);
 	resolve(m, &m->functions, m->head.functions_address, sizeof(struct atomsan_function), 0, 4);
 	resolve(m, &m->functions, m->head.functions_address, sizeof(struct atomsan_function),
-		offsetof(struct atomsan_function, calls_on), 1);
+		offsetof(struct atomsan_function, calls), 1);
 	resolve(m, &m->variables, m->head.variables_address, sizeof(struct atomsan_variable),
 		offsetof(struct atomsan_variable, name), 3);
 	append(&all, &m->head, sizeof m->head);
@@ -289,7 +289,7 @@ uint32_t trace_writer_function(struct trace_writer *w, const struct trace_functi
 					.receiver = function->receiver,
 					.flags = function->flags,
 					.asm_blocks = function->asm_blocks,
-					.calls_on = intern(m, function->calls_on)};
+					.calls = intern(m, function->calls)};
 	append(&m->functions, &raw, sizeof raw);
 	return (uint32_t)w->next_function++;
 }

@@ -89,7 +89,7 @@ static void write_functions(struct trace_writer *w)
 							  .file = i & 1 ? "a.c" : "b.c",
 							  .line = 100 + functions,
 							  .receiver_type = types[type],
-							  .calls_on = type == 1 ? "node\nlist" : NULL,
+							  .calls = type == 1 ? "node\nlist" : NULL,
 							  .receiver = types[type] ? 0 : ATOMSAN_NO_RECEIVER,
 							  .flags = flags[i]};
 

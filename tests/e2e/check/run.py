@@ -13,7 +13,7 @@ import sys
 
 ATOMSAN, INCLUDE, SOURCES, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
 
-# program, options, {(units, set)}
+# program (its files), options, {(units, set)}
 CASES = [
     ("figure1.c", [], set()),
     ("figure1.c", ["--sets=one"], {("count transfer", "everything")}),
@@ -27,6 +27,10 @@ CASES = [
     ("freed.c", [], {("look renew", "whole")}),
     ("piper.c", [], set()),
     ("piper.c", ["--keep-units-at-waits"], {("fill take", "pipe")}),
+    ("service.c service_bell.c", [], set()),
+    ("service.c service_bell.c", ["--keep-units-at-waits"], {("serve service_end", "service"), ("serve service_new", "service")}),
+    ("until.cc", [], set()),
+    ("until.cc", ["--keep-units-at-waits"], {("end serve", "service"), ("operator() service", "service")}),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
@@ -72,7 +76,8 @@ def record(source, level, kind=""):
     name = f"{source}{level}{kind}"
     program, trace = WORK / name, WORK / f"{name}.atr"
     compiler = "c++" if source.endswith(".cc") else "cc"
-    subprocess.run([ATOMSAN, compiler, "-Wall", "-Werror", "-g", level, f"-I{INCLUDE}", "-pthread", SOURCES / source, "-o", program], check=True)
+    files = [SOURCES / file for file in source.split()]
+    subprocess.run([ATOMSAN, compiler, "-Wall", "-Werror", "-g", level, f"-I{INCLUDE}", "-pthread", *files, "-o", program], check=True)
     subprocess.run([ATOMSAN, "record", "-o", trace, "--", program], check=True, timeout=60, stdout=subprocess.DEVNULL)
     return trace
 
