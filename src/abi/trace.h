@@ -67,7 +67,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC "ATOMSAN\n"
-#define TRACE_VERSION 3
+#define TRACE_VERSION 4
 #define TRACE_PAGE 4096u
 #define TRACE_BLOCK_MAGIC 0x6b6c4241u /* "ABlk" */
 #define TRACE_MAX_BLOCK (64u << 20)   /* no block is longer, metadata is split */

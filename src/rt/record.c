@@ -6,6 +6,7 @@
  */
 #include "rt/file.h"
 #include "rt/follow.h"
+#include "rt/order.h"
 #include "rt/rt.h"
 #include "rt/shadow.h"
 #include "rt/sys.h"
@@ -196,6 +197,7 @@ static void begin_trace(struct trace_header *header, int argc, char **argv, char
 	int variables = 0;
 
 	fill_header(header);
+	order_forget();
 	rt_header = header;
 	saved_argc = argc;
 	saved_argv = argv;

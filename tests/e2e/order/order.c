@@ -3,8 +3,10 @@
  * What the cells hold at the end depends on the order of all updates: each
  * multiplies, then adds who did it. run.py takes the order from the trace,
  * computes the same, and must get the same. The argument says what keeps the
- * threads apart: mutex (two cells at a time), rwlock, spin (home-made, of an
- * atomic flag), cas (no lock at all).
+ * threads apart: mutex (two cells at a time), try (the same with trylock), rwlock,
+ * wait (condition variables: the mutex is let go by waiting), spin (home-made, of
+ * an atomic flag), cas (no lock at all), relaxed (what is added comes from another
+ * cell, by a relaxed load), publish (every cell has one writer, who stores).
  */
 #include <pthread.h>
 #include <sched.h>
@@ -19,6 +21,8 @@ enum { CELLS = 16, THREADS = 6, ROUNDS = 3000 };
 struct cell {
 	pthread_mutex_t lock;
 	pthread_rwlock_t gate;
+	pthread_cond_t idle;
+	int taken; /* under lock */
 	atomic_flag busy;
 	uint64_t value;
 	_Atomic uint64_t shared;
@@ -27,13 +31,22 @@ struct cell {
 static struct cell cells[CELLS];
 static const char *mode;
 
-static void mutex_step(struct cell *a, struct cell *b, uint64_t me)
+static void lock(struct cell *cell, int try)
+{
+	if (!try)
+		pthread_mutex_lock(&cell->lock);
+	else
+		while (pthread_mutex_trylock(&cell->lock))
+			sched_yield();
+}
+
+static void mutex_step(struct cell *a, struct cell *b, uint64_t me, int try)
 {
 	struct cell *first = a < b ? a : b, *second = a < b ? b : a;
 
-	pthread_mutex_lock(&first->lock);
+	lock(first, try);
 	if (second != first)
-		pthread_mutex_lock(&second->lock);
+		lock(second, try);
 	a->value = a->value * FACTOR + b->value + me;
 	pthread_mutex_unlock(&a->lock);
 	if (second != first)
@@ -52,6 +65,20 @@ static void rwlock_step(struct cell *a, struct cell *b, uint64_t me)
 	pthread_rwlock_unlock(&a->gate);
 }
 
+static void wait_step(struct cell *a, uint64_t me)
+{
+	pthread_mutex_lock(&a->lock);
+	while (a->taken)
+		pthread_cond_wait(&a->idle, &a->lock);
+	a->taken = 1;
+	pthread_mutex_unlock(&a->lock);
+	a->value = a->value * FACTOR + me;
+	pthread_mutex_lock(&a->lock);
+	a->taken = 0;
+	pthread_cond_signal(&a->idle);
+	pthread_mutex_unlock(&a->lock);
+}
+
 static void spin_step(struct cell *a, uint64_t me)
 {
 	while (atomic_flag_test_and_set_explicit(&a->busy, memory_order_acquire))
@@ -68,6 +95,22 @@ static void cas_step(struct cell *a, uint64_t me)
 		;
 }
 
+static void relaxed_step(struct cell *a, struct cell *b, uint64_t me)
+{
+	uint64_t seen = atomic_load_explicit(&b->shared, memory_order_relaxed), old = atomic_load(&a->shared);
+
+	while (!atomic_compare_exchange_weak(&a->shared, &old, old * FACTOR + seen + me))
+		;
+}
+
+static void publish_step(struct cell *mine, struct cell *b, uint64_t me)
+{
+	uint64_t seen = atomic_load_explicit(&b->shared, memory_order_acquire);
+	uint64_t old = atomic_load_explicit(&mine->shared, memory_order_acquire);
+
+	atomic_store_explicit(&mine->shared, old * FACTOR + seen + me, memory_order_release);
+}
+
 static void *work(void *argument)
 {
 	uint64_t me = (uint64_t)(uintptr_t)argument, random = me * 88172645463325252ull;
@@ -81,11 +124,19 @@ static void *work(void *argument)
 		a = &cells[random % CELLS];
 		b = &cells[random / CELLS % CELLS];
 		if (!strcmp(mode, "mutex"))
-			mutex_step(a, b, me);
+			mutex_step(a, b, me, 0);
+		else if (!strcmp(mode, "try"))
+			mutex_step(a, b, me, 1);
+		else if (!strcmp(mode, "wait"))
+			wait_step(a, me);
 		else if (!strcmp(mode, "rwlock"))
 			rwlock_step(a, b, me);
 		else if (!strcmp(mode, "spin"))
 			spin_step(a, me);
+		else if (!strcmp(mode, "relaxed"))
+			relaxed_step(a, b, me);
+		else if (!strcmp(mode, "publish"))
+			publish_step(&cells[me], b == &cells[me] ? &cells[0] : b, me);
 		else
 			cas_step(a, me);
 	}
@@ -100,6 +151,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < CELLS; i++) {
 		pthread_mutex_init(&cells[i].lock, NULL);
 		pthread_rwlock_init(&cells[i].gate, NULL);
+		pthread_cond_init(&cells[i].idle, NULL);
 	}
 	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, work, (void *)(i + 1));
