@@ -118,7 +118,8 @@ INLINE void raise(uint64_t *key)
 		*key = own;
 }
 
-/* Its segment may be one in which the same was recorded before somebody wrote: begin another, with a stamp. */
+/* Its segment may be one in which the same was recorded before somebody wrote: begin another, with a stamp.
+ */
 INLINE void relaxed_load(struct stripe *stripe, const void *p, const struct atomsan_site *site)
 {
 	if (unlikely(stripe->wrote > rt_self.stamp)) {
