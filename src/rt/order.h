@@ -37,6 +37,7 @@ extern struct order_keys order_table[1 << ORDER_BITS];
 
 /* As if nobody had done anything yet: stamps begin anew. */
 void order_forget(void);
+void order_forget_atomics(void); /* atomic.c */
 /* Is the readers-writer lock, which the caller holds, held for reading (rwlock.c)? */
 bool order_held_shared(const void *lock) ATOMSAN_KEEPS_REGISTERS;
 

@@ -197,7 +197,6 @@ static void begin_trace(struct trace_header *header, int argc, char **argv, char
 	int variables = 0;
 
 	fill_header(header);
-	order_forget();
 	rt_header = header;
 	saved_argc = argc;
 	saved_argv = argv;
@@ -377,6 +376,8 @@ static void leave_trace(void)
 	struct trace_header *old = rt_header;
 
 	rt_header = &stand_in;
+	order_forget();
+	order_forget_atomics();
 	if (rt_live) {
 		if (still_waiting())
 			sys1(close, waiting);
