@@ -263,7 +263,7 @@ ATOMSAN_HOOK __atomsan_write_lanes(const void *p, uint64_t lanes, uint64_t lane_
 				   const struct atomsan_site *site);
 
 /* Around an atomic operation: between the two nobody else's atomic operation on
- * the location goes through, so the stamp is the operation's place in the order.
+ * the location goes through, until the operation has its place in the order.
  * `wrote` is 0 for a load and for a compare-exchange that failed. */
 ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const struct atomsan_site *site);

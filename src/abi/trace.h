@@ -34,7 +34,8 @@
  *   TRACE_SWITCH    1      function                 receiver: an exit of one frame and an
  *                                                   entry in one word
  *   TRACE_OP        2      low 8: enum trace_op,    object; word 1: stamp << 20 | site,
- *                          high 9: its flags        site TRACE_NO_SITE if not known
+ *                          high 9: its flags        site TRACE_NO_SITE if not known,
+ *                                                   stamp 0 if it has none, not both
  *   TRACE_PREFIX    1      low 2: enum trace_prefix,  payload, low 44 bits; belongs to the
  *                          high 15: payload's high  next event that is no prefix
  *
@@ -67,7 +68,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC "ATOMSAN\n"
-#define TRACE_VERSION 3
+#define TRACE_VERSION 4
 #define TRACE_PAGE 4096u
 #define TRACE_BLOCK_MAGIC 0x6b6c4241u /* "ABlk" */
 #define TRACE_MAX_BLOCK (64u << 20)   /* no block is longer, metadata is split */
@@ -108,9 +109,10 @@ enum trace_prefix {
 /*
  * op, text, object, value, other. Thread numbers are given in the order in
  * which the runtime met them; names for people come from the creation tree.
- * An operation that can block is stamped after it took effect (lock, wait,
- * join), one that lets others go on is stamped before (unlock, post, signal,
- * create), so stamps agree with what really happened.
+ * An operation that can block is written after it took effect (lock, wait,
+ * join), one that lets others go on is written before (unlock, post, signal,
+ * create). Locks, unlocks and atomic operations have a stamp only if their
+ * thread's key is not above those of what they come after; all others have one.
  */
 #define TRACE_OPS(X)                                                                     \
 	/* threads */                                                                    \

@@ -215,11 +215,14 @@ EXPORT ATOMSAN_HOOK __atomsan_object(const void *p, uint64_t length, const struc
 	access_write_plain(p, length_to_say(length, site), site);
 }
 
-/* After an atomic operation, which has a stamp of its own: only the shadow. */
+/* After an atomic operation, which is an event of its own: only the shadow. */
 void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGISTERS
 {
 	uint64_t segment = event_current_segment();
 
+	/* A new window, and no stamp before the next event. */
+	if (unlikely(!segment))
+		segment = event_segment(rt_self.stamp, SHADOW_SUBS - 1);
 	/* No bits: the next plain access of this thread is news. */
 	for (uint64_t q = (uint64_t)p, end = q + length; q < end; q = (q & ~7ull) + 8)
 		remember(shadow_granule((void *)q), 0, write, segment);

@@ -2,12 +2,18 @@
 /*
  * Atomic operations. The program's own instruction stays as it is; around it
  * a stripe, chosen by the address, keeps other threads' atomic operations on
- * the location out until the operation has its stamp. A stripe is never waited
+ * the location out until the operation has its place in the order. A stripe is never waited
  * for without end: its holder may be a thread that a signal handler took away,
  * and then order is given up for this one operation, and counted.
+ *
+ * Stamps are drawn as in order.h. The stripe has the highest keys with which
+ * its locations were written and read: who reads must be above the former, who
+ * writes above both. The cells know of plain accesses to the same bytes, and
+ * whoever finds a higher key there draws a stamp, too.
  */
 #include "rt/event_inl.h"
 #include "rt/follow.h"
+#include "rt/order.h"
 #include "rt/scheduler.h"
 #include "rt/sys.h"
 #include "rt/watch.h"
@@ -15,11 +21,18 @@
 #include <time.h>
 
 struct stripe {
-	uint32_t holder; /* thread number + 1, 0 if free */
-	uint32_t reserved;
-	uint64_t version; /* counts operations that wrote */
+	uint32_t holder;      /* thread number + 1, 0 if free */
+	uint32_t version;     /* counts operations that wrote */
+	uint64_t wrote, read; /* keys; under `holder` */
+	uint64_t reserved;
 };
 static struct stripe stripes[4096];
+
+void order_forget_atomics(void)
+{
+	for (unsigned i = 0; i < sizeof stripes / sizeof *stripes; i++)
+		stripes[i] = (struct stripe){0};
+}
 
 INLINE struct stripe *stripe_of(const void *p)
 {
@@ -40,6 +53,9 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_s
 		return;
 	if (unlikely(rt_self.sched))
 		sched_atomic(p);
+	/* Both are asked for now, for nothing overtakes the exchange below. */
+	__builtin_prefetch(shadow_cell(shadow_granule(p)), 1);
+	__builtin_prefetch(p);
 	for (unsigned tries = 0; tries < SPINS + YIELDS + NAPS; tries++) {
 		uint32_t holder = 0;
 
@@ -70,6 +86,56 @@ INLINE bool spinning(const void *p, const struct stripe *stripe, const struct at
 	       rt_self.spin_version == stripe->version && rt_self.spin_next == rt_self.next;
 }
 
+INLINE uint64_t stamp_of(uint64_t cell)
+{
+	return cell >> ATOMSAN_STAMP_SHIFT;
+}
+
+/* Does the shadow know of a plain access, or a relaxed load, that has a higher key? */
+INLINE bool cell_younger(uint64_t granule, bool write)
+{
+	uint64_t cell = *shadow_cell(granule);
+
+	if (stamp_of(cell) > rt_self.stamp)
+		return true;
+	if (likely(!write || !shadow_is_shared(cell)))
+		return false;
+	for (unsigned slot = 0; slot < ATOMSAN_SLOTS; slot++)
+		if (cell >> slot & 1 && stamp_of(*shadow_reader(slot, granule)) > rt_self.stamp)
+			return true;
+	return false;
+}
+
+INLINE bool stamp_due(const struct stripe *stripe, const void *p, uint64_t length, bool write)
+{
+	if (order_due_anyway() || stripe->wrote > rt_self.stamp || (write && stripe->read > rt_self.stamp))
+		return true;
+	for (uint64_t q = (uint64_t)p, end = q + length; q < end; q = (q & ~7ull) + 8)
+		if (cell_younger(shadow_granule((void *)q), write))
+			return true;
+	return false;
+}
+
+INLINE void raise(uint64_t *key)
+{
+	uint64_t own = order_key();
+
+	if (*key < own)
+		*key = own;
+}
+
+/* Its segment may be one in which the same was recorded before somebody wrote: begin another, with a stamp.
+ */
+INLINE void relaxed_load(struct stripe *stripe, const void *p, const struct atomsan_site *site)
+{
+	if (unlikely(stripe->wrote > rt_self.stamp)) {
+		rt_self.sub = SHADOW_SUBS;
+		__atomsan_thread.segment = __atomsan_thread.fresh;
+	}
+	access_relaxed_load(p, site);
+	raise(&stripe->read);
+}
+
 EXPORT ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const struct atomsan_site *site)
 {
 	struct stripe *stripe = stripe_of(p);
@@ -90,12 +156,13 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const st
 	if (unlikely(rt_self.sched))
 		sched_atomic_done(p, wrote, site);
 	if (site->kind == ATOMSAN_ATOMIC_LOAD && site->order == ATOMSAN_RELAXED) {
-		access_relaxed_load(p, site);
+		relaxed_load(stripe, p, site);
 	} else if (!wrote && rt_options.filter && spinning(p, stripe, site)) {
 		rt_count(TRACE_COUNT_SPIN);
 	} else {
-		rt_op(op, site->order, p, site);
+		event_atomic(op, site->order, p, site, stamp_due(stripe, p, site->size, wrote));
 		access_touch(p, site->size, wrote);
+		raise(wrote ? &stripe->wrote : &stripe->read);
 		if (wrote)
 			stripe->version++;
 		rt_self.spin_location = wrote ? NULL : p;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/event_inl.h"
+#include "rt/order.h"
 #include "rt/scheduler.h"
 #include "rt/sections.h"
 #include "rt/watch.h"
@@ -14,12 +15,12 @@ static uint64_t prefix_word(enum trace_prefix prefix, uint64_t payload)
 uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 {
 	bool op = event->kind == TRACE_OP;
-	bool stamped = op || event->stamped;
+	bool stamped = event->stamped || (op && event->number == TRACE_NO_SITE);
 	uint64_t most = op ? TRACE_OP_SITE_MAX : TRACE_ID_MAX;
 	bool wide = event->number >= most;
 	bool far = !event_region_known(event->address);
 	uint64_t prefixes = (uint64_t)event->has_value + event->has_other + wide + far;
-	uint64_t words = prefixes + 1 + stamped;
+	uint64_t words = prefixes + 1 + (stamped || op);
 	uint64_t number = wide ? most : event->number;
 	uint64_t stamp = 0, first;
 	uint64_t *p;
@@ -27,7 +28,7 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS
 	p = stamped ? event_take_stamped(words, &stamp) : event_take(words);
 	if (!p)
 		return 0;
-	if (stamped)
+	if (stamped || op)
 		p[words - 1] = stamp << TRACE_STAMP_SHIFT | (op ? number : 0);
 	first = event_word(op        ? TRACE_OP
 			   : stamped ? TRACE_STAMPED
@@ -170,10 +171,11 @@ bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS
 	return event_current_segment() != 0;
 }
 
-/* End the segment: nothing recorded so far speaks for what comes. */
+/* End the segment: nothing recorded so far speaks for what comes. The stamp is 0 if none was drawn. */
 static void end_segment(uint64_t stamp)
 {
-	event_new_floor(stamp);
+	if (stamp)
+		event_new_floor(stamp);
 	__atomsan_thread.segment = __atomsan_thread.fresh;
 }
 
@@ -193,29 +195,33 @@ static void record_op(struct event *event, const struct atomsan_site *site) ATOM
 		return;
 	}
 	event->kind = TRACE_OP;
+	event->stamped = true;
 	event->number = site ? rt_module_site(site) : TRACE_NO_SITE;
 	event_frames();
 	stamp = event_write(event);
-	if (stamp)
-		end_segment(stamp);
+	if (!stamp)
+		return;
+	end_segment(stamp);
+	order_note(event->op, event->flags, (const void *)event->address, event->value);
 }
 
-void rt_op(enum trace_op op, unsigned flags, const void *object,
-	   const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+INLINE void write_op(enum trace_op op, unsigned flags, const void *object, const struct atomsan_site *site,
+		     bool due)
 {
-	uint64_t number = site ? rt_module_site(site) : TRACE_NO_SITE, stamp, *p;
+	uint64_t number = site ? rt_module_site(site) : TRACE_NO_SITE, stamp = 0, *p;
 
 	/* The usual case, two words. */
 	if (likely(rt_on() && !rt_self.sched && !rt_watching && number < TRACE_OP_SITE_MAX &&
 		   event_region_known((uint64_t)object))) {
 		event_frames();
-		p = event_take_stamped(2, &stamp);
+		p = due || number == TRACE_NO_SITE ? event_take_stamped(2, &stamp) : event_take(2);
 		if (!p)
 			return;
 		p[1] = stamp << TRACE_STAMP_SHIFT | number;
 		event_store(
 			p, event_word(TRACE_OP, op | flags << TRACE_OP_BITS, (uint64_t)object & SHADOW_FOLD));
 		end_segment(stamp);
+		order_note(op, flags, object, 0);
 		rt_self.locks += (op == TRACE_OP_LOCK) - (op == TRACE_OP_UNLOCK);
 		return;
 	}
@@ -223,6 +229,18 @@ void rt_op(enum trace_op op, unsigned flags, const void *object,
 	struct event event = {.op = op, .flags = flags, .address = (uint64_t)object};
 
 	record_op(&event, site);
+}
+
+void rt_op(enum trace_op op, unsigned flags, const void *object,
+	   const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	write_op(op, flags, object, site, order_due(op, flags, object));
+}
+
+void event_atomic(enum trace_op op, unsigned flags, const void *location, const struct atomsan_site *site,
+		  bool due) ATOMSAN_KEEPS_REGISTERS
+{
+	write_op(op, flags, location, site, due);
 }
 
 void rt_op_value(enum trace_op op, unsigned flags, const void *object, uint64_t value,

@@ -84,6 +84,8 @@ INLINE uint64_t event_segment(uint64_t stamp, uint64_t sub)
 /* The thread drew a stamp: what it does from here on comes after it. */
 INLINE void event_new_floor(uint64_t stamp)
 {
+	if (unlikely(rt_self.handlers))
+		rt_self.handler_stamp = stamp;
 	rt_self.stamp = stamp;
 	rt_self.sub = 0;
 }
@@ -118,10 +120,11 @@ INLINE uint64_t event_current_segment(void)
  */
 bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS;
 
-/* The general writer, for everything that is not a plain access with a small number. */
+/* The general writer, for everything that is not a plain access with a small number. An operation without a
+ * site is stamped in any case: a second word of 0 would be the end. */
 struct event {
 	enum trace_event_kind kind; /* TRACE_ACCESS, TRACE_ENTER, TRACE_SWITCH or TRACE_OP */
-	bool stamped;               /* an access that needs a new stamp */
+	bool stamped;               /* needs a new stamp */
 	bool has_value, has_other;
 	unsigned op, flags;
 	uint64_t number; /* site or function */
@@ -130,6 +133,10 @@ struct event {
 };
 /* Returns the stamp drawn, if one was. */
 uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS;
+
+/* An atomic operation, with a stamp if one is due; it ends the segment. */
+void event_atomic(enum trace_op op, unsigned flags, const void *location, const struct atomsan_site *site,
+		  bool due) ATOMSAN_KEEPS_REGISTERS;
 
 /* Update the shadow for an atomic operation, which is an event of its own (access.c). */
 void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGISTERS;

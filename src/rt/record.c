@@ -6,6 +6,7 @@
  */
 #include "rt/file.h"
 #include "rt/follow.h"
+#include "rt/order.h"
 #include "rt/rt.h"
 #include "rt/shadow.h"
 #include "rt/sys.h"
@@ -375,6 +376,8 @@ static void leave_trace(void)
 	struct trace_header *old = rt_header;
 
 	rt_header = &stand_in;
+	order_forget();
+	order_forget_atomics();
 	if (rt_live) {
 		if (still_waiting())
 			sys1(close, waiting);

@@ -81,12 +81,13 @@ struct rt_thread {
 	int locks;              /* that the thread holds; only a hint, see short_segment() */
 	int inside;             /* depth of runtime code that calls into libc: interposers pass through */
 	uint64_t stamp;         /* latest that this thread drew */
+	uint64_t handler_stamp; /* latest that it drew in a signal handler */
 	struct atomsan_frame *written; /* frames below are in the trace */
 	struct atomsan_frame *frames;
 	/* The last atomic load, to leave out spinning. */
 	const void *spin_location;
 	const struct atomsan_site *spin_site;
-	uint64_t spin_version;
+	uint32_t spin_version;
 	uint64_t spin_next;         /* `next` right after it was recorded */
 	struct sched_thread *sched; /* NULL: not scheduled, see scheduler.h */
 };
@@ -125,7 +126,8 @@ static inline const struct atomsan_site *rt_take_site(void)
 }
 
 /*
- * Record an operation, with a new stamp, and end the thread's segment. To be
+ * Record an operation, with a new stamp if its place in the order needs one
+ * (order.h; with values: always), and end the thread's segment. To be
  * called after the operation took effect if it waits for others, before if
  * it lets others go on (see TRACE_OPS). Nothing happens unless rt_on().
  */

@@ -5,6 +5,7 @@
  */
 #include "rt/heal.h"
 #include "rt/lock.h"
+#include "rt/order.h"
 #include "rt/real.h"
 #include "rt/scheduler.h"
 #include "rt/sys.h"
@@ -106,6 +107,12 @@ TIMED(pthread_rwlock_timedwrlock, LOCK, wrlock)
 	}
 CLOCKED(pthread_rwlock_clockrdlock, RDLOCK, rdlock)
 CLOCKED(pthread_rwlock_clockwrlock, LOCK, wrlock)
+
+/* libc notes who writes; the caller holds the lock, so a writer would be the caller. */
+bool order_held_shared(const void *lock) ATOMSAN_KEEPS_REGISTERS
+{
+	return !__atomic_load_n(&((const pthread_rwlock_t *)lock)->__data.__cur_writer, __ATOMIC_RELAXED);
+}
 
 INTERPOSER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {

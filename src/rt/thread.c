@@ -93,6 +93,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	rt_self.window = NULL;
 	rt_self.next = RT_WINDOW; /* no room: the first event gets a window */
 	rt_self.sub = 0;
+	rt_self.stamp = rt_self.handler_stamp = 0;
 	stack_bounds(&low, &size);
 	__atomsan_thread.shadow_base = (char *)SHADOW_CELLS;
 	__atomsan_thread.reader_base = (char *)shadow_reader(rt_self.slot, 0);

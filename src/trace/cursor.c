@@ -315,7 +315,8 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 	e->address = prefixes & 1 << TRACE_PREFIX_REGION
 			     ? word_address(word) | prefix[TRACE_PREFIX_REGION] << TRACE_ADDRESS_BITS
 			     : word_expand(c->trace->header.regions, word_address(word));
-	if (words == 2) {
+	/* An operation whose site is known may do with the key of what its thread did before. */
+	if (words == 2 && (stamp || !site)) {
 		turn = check_stamp(c, s, stamp);
 		if (turn <= 0)
 			return turn;

@@ -29,7 +29,8 @@ void stats_count(struct trace_stats *stats, const struct trace_event *e)
 {
 	stats->events++;
 	stats->stamped += e->stamped;
-	stats->bytes += 8 * (1u + e->stamped + (unsigned)__builtin_popcount(e->prefixes));
+	stats->bytes +=
+		8 * (1u + (e->stamped || e->kind == TRACE_OP) + (unsigned)__builtin_popcount(e->prefixes));
 	stats->by_thread[e->thread]++;
 	switch (e->kind) {
 	case TRACE_ACCESS:

@@ -377,7 +377,7 @@ void trace_writer_event(struct trace_writer *w, struct trace_event *e)
 	}
 	if (e->address && e->kind != TRACE_EXIT && word_expand(w->header.regions, low) != e->address)
 		*at++ = word_prefix(TRACE_PREFIX_REGION, e->address >> TRACE_ADDRESS_BITS);
-	if (op && !e->stamped) {
+	if (op && !e->stamped && !(e->key && id)) {
 		e->key = trace_writer_stamp(w);
 		e->stamped = true;
 	}
@@ -385,7 +385,7 @@ void trace_writer_event(struct trace_writer *w, struct trace_event *e)
 		w->header.next_stamp = e->key + 1;
 	if (op) {
 		*at++ = word_make(TRACE_OP, (uint32_t)e->flags << TRACE_OP_BITS | e->op, low);
-		*at++ = e->key << TRACE_STAMP_SHIFT | id;
+		*at++ = (e->stamped ? e->key << TRACE_STAMP_SHIFT : 0) | id;
 	} else if (e->stamped) {
 		*at++ = word_make(TRACE_STAMPED, id, low);
 		*at++ = e->key << TRACE_STAMP_SHIFT;

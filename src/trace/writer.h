@@ -38,8 +38,9 @@ void trace_writer_meta(struct trace_writer *writer, enum trace_meta kind, uint32
 
 /*
  * Appends to the thread number event->thread. An ACCESS or OP with stamped set
- * carries event->key as its stamp; an OP without gets the next one, and key is
- * set to it. Of `prefixes`, VALUE and OTHER tell whether value and other are
+ * carries event->key as its stamp. An OP without that has a key and a site has
+ * the key of its thread's latest stamp; any other OP gets the next stamp, and key
+ * is set to it. Of `prefixes`, VALUE and OTHER tell whether value and other are
  * written (a value that is not 0 always is, except the size of an access).
  */
 void trace_writer_event(struct trace_writer *writer, struct trace_event *event);

@@ -46,13 +46,15 @@ static void check_order(uint64_t seed, uint32_t threads, uint64_t count, unsigne
 		if (stamped)
 			keys[t] = stamp += 1 + helper_random(&seed) % 3;
 		all[i] = (struct written){keys[t], t, i, 0x1000 + 8 * i};
-		if (helper_random(&seed) % 4 == 0 && stamped) {
+		/* An operation may be without a stamp, unless it is the first that its thread does. */
+		if (helper_random(&seed) % 4 == 0 && keys[t]) {
 			struct trace_event e = {.kind = TRACE_OP,
 						.op = TRACE_OP_LOCK,
 						.thread = t,
 						.address = all[i].address,
-						.stamped = true,
-						.key = stamp,
+						.site = site,
+						.stamped = stamped,
+						.key = keys[t],
 						.value = i & 1};
 
 			trace_writer_event(w, &e);

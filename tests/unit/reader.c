@@ -79,10 +79,10 @@ static void other_versions(void **state)
 	char *data = copy();
 
 	((struct trace_header *)data)->version = TRACE_VERSION + 6;
-	refuse(data, sample_size, "format version 9, but this atomsan reads version 3; use a newer one");
+	refuse(data, sample_size, "format version 10, but this atomsan reads version 4; use a newer one");
 	((struct trace_header *)data)->version = TRACE_VERSION - 1;
 	refuse(data, sample_size,
-	       "format version 2, but this atomsan reads version 3; record the program again");
+	       "format version 3, but this atomsan reads version 4; record the program again");
 	free(data);
 }
 

@@ -14,12 +14,49 @@ def number(thread):
     return int(thread[1:])  # T1 was created first, and so on
 
 
+class Locks:
+    """Who holds what, as the trace has it: a lock is taken only while nobody is in its way."""
+
+    def __init__(self):
+        self.writer = {}
+        self.readers = {}
+
+    def take(self, lock, thread, reading=False):
+        writer, readers = self.writer.get(lock), self.readers.setdefault(lock, [])
+        if writer or (readers and not reading):
+            sys.exit(f"{thread} has lock {lock} while {writer or readers} has it")
+        if reading:
+            readers.append(thread)
+        else:
+            self.writer[lock] = thread
+
+    def drop(self, lock, thread):
+        if self.writer.get(lock) == thread:
+            self.writer[lock] = None
+        elif thread in self.readers.get(lock, []):
+            self.readers[lock].remove(thread)
+        else:
+            sys.exit(f"{thread} lets lock {lock} go and does not have it")
+
+    def see(self, e):
+        kind, thread = e["event"], e["thread"]
+        if kind in ("lock", "rdlock"):
+            self.take(e["object"], thread, kind == "rdlock")
+        elif kind == "unlock":
+            self.drop(e["object"], thread)
+        elif kind == "wait":
+            self.drop(e["mutex"], thread)
+        elif kind == "wake":
+            self.take(e["mutex"], thread)
+
+
 def replay(events, plain, shared, mode):
     """Cell values after all updates, in the order of the trace; and how many there were."""
     value = {a: 0 for a in list(plain) + list(shared)}
     reads = {}  # thread -> [(address, value then)] of the step under way
     written = {}  # thread -> the cell that the step under way writes
     steps = 0
+    locks = Locks()
 
     def step(thread, address, other):
         nonlocal steps
@@ -29,12 +66,13 @@ def replay(events, plain, shared, mode):
     for e in events:
         thread, kind = e["thread"], e["event"]
         address = e.get("address") or e.get("object")
+        locks.see(e)
         if thread == "T0" or address is None:
             continue
         if kind == "read" and address in plain:
             reads.setdefault(thread, []).append((address, value[address]))
         elif kind in ("write", "update") and address in plain:
-            if mode == "mutex":
+            if mode in ("mutex", "try"):
                 written[thread] = address
             else:
                 first = reads.pop(thread, [(address, 0)])[0]
@@ -44,8 +82,10 @@ def replay(events, plain, shared, mode):
             mine = written.pop(thread)
             others = [a for a, _ in reads.pop(thread, []) if a != mine]
             step(thread, mine, value[others[0] if others else mine])
-        elif kind == "atomic-rmw" and address in shared:
-            step(thread, address, 0)
+        elif kind == "atomic-load" and address in shared and mode in ("relaxed", "publish"):
+            reads.setdefault(thread, []).append((address, value[address]))
+        elif kind in ("atomic-rmw", "atomic-store") and address in shared:
+            step(thread, address, reads.pop(thread)[0][1] if mode in ("relaxed", "publish") else 0)
     return value, steps
 
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Which operations draw a stamp. The key of an event is its thread's latest
+ * stamp, and all that order asks is that whoever goes on has a higher key than
+ * who let it go on (Lamport's rule). So a release notes its key at the object
+ * and draws none; who acquires draws one only if the key that it finds is above
+ * its own. Equal keys are of one thread, for stamps are unique and a thread's
+ * first event has one.
+ *
+ * Keys are noted in a table by the object's address. They only ever grow, and
+ * two objects that share an entry cost a stamp and never an order.
+ *
+ * A handler may have drawn a stamp behind the thread's back, between two steps
+ * of the operation that it interrupted. So what is noted is the higher of both,
+ * and operations of handlers draw one always.
+ */
+#ifndef ATOMSAN_RT_ORDER_H
+#define ATOMSAN_RT_ORDER_H
+
+#include "rt/event_inl.h"
+
+#pragma GCC visibility push(hidden)
+
+/* The highest keys with which an object was let go by who had it alone, or with others, and with which
+ * somebody tried in vain to get it. */
+struct order_keys {
+	uint64_t released, shared, failed;
+	uint64_t reserved;
+};
+
+enum {
+	ORDER_BITS = 11,
+	/* Segments without a stamp run out, and an operation draws one more cheaply than an access. */
+	ORDER_SUBS = SHADOW_SUBS - 16,
+};
+extern struct order_keys order_table[1 << ORDER_BITS];
+
+/* As if nobody had done anything yet: stamps begin anew. */
+void order_forget(void);
+void order_forget_atomics(void); /* atomic.c */
+/* Is the readers-writer lock, which the caller holds, held for reading (rwlock.c)? */
+bool order_held_shared(const void *lock) ATOMSAN_KEEPS_REGISTERS;
+
+INLINE struct order_keys *order_keys_of(const void *object)
+{
+	return &order_table[((uint64_t)object >> 3) * 0x9e3779b97f4a7c15ull >> (64 - ORDER_BITS)];
+}
+
+/* Must an operation draw a stamp, whatever was noted? */
+INLINE bool order_due_anyway(void)
+{
+	return rt_self.handlers || rt_self.sub >= ORDER_SUBS;
+}
+
+/* The key of what the thread has written so far, or a higher one. */
+INLINE uint64_t order_key(void)
+{
+	return rt_self.stamp > rt_self.handler_stamp ? rt_self.stamp : rt_self.handler_stamp;
+}
+
+INLINE void order_raise(uint64_t *key, uint64_t to)
+{
+	uint64_t now = __atomic_load_n(key, __ATOMIC_RELAXED);
+
+	/* What others learn from it they learn after the object was let go. */
+	while (now < to &&
+	       !__atomic_compare_exchange_n(key, &now, to, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Does the operation need a stamp to stand behind what it comes after? */
+INLINE bool order_due(enum trace_op op, unsigned flags, const void *object)
+{
+	const struct order_keys *keys = order_keys_of(object);
+	uint64_t own = rt_self.stamp;
+
+	if (order_due_anyway())
+		return true;
+	switch (op) {
+	case TRACE_OP_LOCK:
+		/* A dead thread noted nothing. */
+		return __atomic_load_n(&keys->released, __ATOMIC_RELAXED) > own ||
+		       __atomic_load_n(&keys->shared, __ATOMIC_RELAXED) > own || flags & TRACE_LOCK_OWNERDEAD;
+	case TRACE_OP_RDLOCK:
+		return __atomic_load_n(&keys->released, __ATOMIC_RELAXED) > own;
+	case TRACE_OP_UNLOCK:
+		return __atomic_load_n(&keys->failed, __ATOMIC_RELAXED) > own;
+	default:
+		return true;
+	}
+}
+
+/* The operation is written; if it lets others go on it has not done so yet. */
+INLINE void order_note(enum trace_op op, unsigned flags, const void *object, uint64_t value)
+{
+	struct order_keys *keys;
+
+	switch (op) {
+	case TRACE_OP_UNLOCK:
+		keys = order_keys_of(object);
+		order_raise(flags & TRACE_LOCK_RW && order_held_shared(object) ? &keys->shared
+									       : &keys->released,
+			    order_key());
+		break;
+	case TRACE_OP_LOCK_FAILED:
+		order_raise(&order_keys_of(object)->failed, order_key());
+		break;
+	case TRACE_OP_WAIT: /* and its mutex */
+		order_raise(&order_keys_of((const void *)value)->released, order_key());
+		break;
+	default:
+		break;
+	}
+}
+
+#pragma GCC visibility pop
+
+#endif
