@@ -350,7 +350,7 @@ static bool close_gate(struct atomsan_heal_gate *gate, uint32_t node, uint32_t w
 static bool may_wait(struct atomsan_heal_gate *gate, uint32_t node, uint32_t owner,
 		     const struct heal_wish *wish, struct atomsan_heal_section *blamed)
 {
-	if (!heal_order_forbids(node))
+	if (!heal_order_forbids(node) || (heal_early_leave() && !heal_order_forbids(node)))
 		return true;
 	/* An entry elsewhere would only have stood in line. */
 	if (!wish->section || heal_conflicts(gate, wish)) {
@@ -419,6 +419,8 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			continue;
 		}
 		if (in_a_circle(node)) {
+			if (heal_early_leave())
+				continue;
 			count(blamed, ATOMSAN_HEAL_SCHEDULED, 1);
 			break;
 		}

@@ -103,6 +103,7 @@ struct heal_thread {
 	const void *place;    /* of the call that locks */
 	const void *reserved; /* a lock whose gate it has, and which it is about to take */
 	const void *through;  /* a lock whose gate it need not wait for any more */
+	uint32_t left;        /* times that it has left a line, see heal_early.c */
 	const struct atomsan_heal_place *update; /* it has read there, and is about to write */
 	uint64_t update_length;
 	struct heal_held held[HEAL_HELD];
@@ -265,6 +266,8 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 void heal_order_taken(uint32_t node);
 /* Would waiting for it, with all that the thread has, go against the order in which others take things? */
 bool heal_order_forbids(uint32_t node);
+/* It is not taken so any more. */
+void heal_order_remove(uint32_t from, uint32_t to);
 /* Of a lock with this name another one is taken: what the repository says. */
 void heal_order_add(uint32_t from, uint32_t to);
 
@@ -339,12 +342,16 @@ static inline bool heal_worth_keeping(const struct heal_open *open)
 		return section->late < 4;
 	return section->late < 4 && section->lingered < 16 * (1 + section->reused);
 }
+/* The section, one of the thread's open ones, is over. */
+void heal_close_section(struct heal_open *open);
 /* The thread gives up all that it has: it waits for others now, or is no more. */
 void heal_give_up(bool counted);
 
 /* ---- standing in line before the first lock (heal_early.c) ---- */
 
 void heal_early(void);
+/* The thread leaves the line, in which nothing has happened yet. False: it is in none. */
+bool heal_early_leave(void);
 
 /* ---- the usual ones (heal_simple.c) ---- */
 

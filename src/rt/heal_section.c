@@ -158,7 +158,7 @@ static void take_locks(struct heal_open *open, const void *p)
 	}
 }
 
-static void close_section(struct heal_open *open)
+void heal_close_section(struct heal_open *open)
 {
 	struct heal_thread *me = &heal_self;
 	struct heal_open *last;
@@ -300,7 +300,7 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 	if (me->open_count == HEAL_OPEN) {
 		if (!before)
 			return false;
-		close_section(before);
+		heal_close_section(before);
 		before = NULL;
 	}
 	heal_count_entered(section);
@@ -321,7 +321,7 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 		close_gates(open);
 	/* What it was begun with before is passed on to this one. */
 	if (before)
-		close_section(before);
+		heal_close_section(before);
 	return true;
 }
 
@@ -378,7 +378,7 @@ void heal_done(void)
 		heal_untell();
 	for (uint32_t i = me->open_count; i--;)
 		if (me->open[i].stage == HEAL_PASSING)
-			close_section(&me->open[i]);
+			heal_close_section(&me->open[i]);
 }
 
 void heal_sweep(uint64_t frame)
@@ -387,7 +387,7 @@ void heal_sweep(uint64_t frame)
 
 	for (uint32_t i = me->open_count; i--;)
 		if (me->open[i].frame >= frame)
-			close_section(&me->open[i]);
+			heal_close_section(&me->open[i]);
 }
 
 void heal_give_up(bool counted)
@@ -401,7 +401,7 @@ void heal_give_up(bool counted)
 
 		if (counted && open->stage == HEAL_OWNED)
 			count(open->section, ATOMSAN_HEAL_GIVEN_UP);
-		close_section(open);
+		heal_close_section(open);
 	}
 }
 
