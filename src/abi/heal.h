@@ -34,11 +34,12 @@ struct atomsan_heal_gate {
 	uint32_t count;                       /* what the owner has it for, how many times */
 };
 
-/* Where the lock lies that a variable is used under: so far away from it, or at this address. */
+/* Where the lock lies that something is done under: at this address, or so far away from it. */
 struct atomsan_heal_guard {
-	uint32_t state; /* enum heal_guard */
-	uint32_t times; /* that it was seen to be so */
-	int64_t value;
+	uint16_t state; /* enum heal_guess */
+	uint16_t times; /* that it was seen to be so */
+	int32_t distance;
+	const void *lock;
 };
 
 struct atomsan_heal_variable {

@@ -17,7 +17,7 @@
  * to a gate that must not be waited for with it, leaves the line, waits, and stands
  * in line anew. Otherwise it would have to go past that gate, into somebody's section.
  */
-#include "rt/heal_gate.h"
+#include "rt/heal_guard.h"
 
 enum {
 	PATIENCE = 4, /* times that it was too long for somebody else */

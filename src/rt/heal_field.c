@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Start and end, threads, units and accesses of a program that is healed in the field. */
 #include "rt/heal_field.h"
+#include "rt/heal_guard.h"
 #include "rt/sys.h"
 
 #include <errno.h>

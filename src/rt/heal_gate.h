@@ -17,6 +17,7 @@
  *   heal_section.c  sections: begun, ended, left
  *   heal_early.c    sections that stand in line before they lock
  *   heal_lock.c     which locks a thread has
+ *   heal_guard.c    the lock that something is done under
  *
  * Healing never stops a program that would go on by itself. A gate is waited for
  * only if the order of locks and gates, as seen so far, allows it; a circle of
@@ -59,8 +60,6 @@ enum heal_stage {
 /* Who sees to it that an access and a section see each other (heal_tell.c); in a gate of zeros both do. */
 enum heal_mode { HEAL_FENCED, HEAL_UNFENCED };
 
-enum heal_guard { HEAL_GUARD_UNKNOWN, HEAL_GUARD_NEAR, HEAL_GUARD_AT, HEAL_GUARD_NONE };
-
 struct heal_held {
 	const void *object;
 	const void *place; /* of the call that took it */
@@ -73,7 +72,8 @@ struct heal_held {
 struct heal_open {
 	struct atomsan_heal_section *section;
 	const char *from, *to;
-	uint64_t frame; /* see heal_sweep(); 0: nobody knows */
+	const char *first; /* what it began with */
+	uint64_t frame;    /* see heal_sweep(); 0: nobody knows */
 	uint32_t depth;
 	uint32_t held;  /* locks, when it was last looked */
 	uint32_t stage; /* enum heal_stage */
@@ -272,33 +272,6 @@ void heal_order_remove(uint32_t from, uint32_t to);
 void heal_order_add(uint32_t from, uint32_t to);
 
 /* ---- sections (heal_section.c) ---- */
-
-/* Accesses under the lock, thousands of times, and none without it. */
-static inline bool heal_guard_trusted(const struct atomsan_heal_guard *guard)
-{
-	enum { TRUSTED = 4096 };
-
-	return guard->state != HEAL_GUARD_NONE && guard->times >= TRUSTED;
-}
-
-/* NULL: none is known. */
-static inline const void *heal_guard_lock(const struct atomsan_heal_guard *guard, const void *p)
-{
-	uint32_t state = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE);
-
-	return state == HEAL_GUARD_NEAR ? (const char *)p + guard->value
-	       : state == HEAL_GUARD_AT ? (const void *)(uint64_t)guard->value
-					: NULL;
-}
-
-/* It is the lock that the thread took last. */
-static inline bool heal_guard_held(const struct atomsan_heal_guard *guard, const void *p, bool may_share)
-{
-	const struct heal_held *last = &heal_self.held[heal_self.held_count - 1];
-
-	return heal_self.held_count && heal_guard_trusted(guard) &&
-	       last->object == heal_guard_lock(guard, p) && (may_share || !last->shared);
-}
 
 /* Two variables are guarded together from here on. Before threads are. */
 void heal_join(struct atomsan_heal_variable *a, struct atomsan_heal_variable *b);

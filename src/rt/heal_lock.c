@@ -59,7 +59,8 @@ void heal_lock_before(const void *lock)
 	me->through = NULL;
 	if (heal_unlikely(me->reserved) && me->reserved != lock)
 		heal_lock_failed();
-	/* Who had to leave the line to get past the gate stands in line again, and sooner or later without. */
+	/* Who had to leave the line to get past the gate stands in line again, and sooner or later without.
+	 */
 	for (unsigned tries = 0; tries < AGAIN; tries++) {
 		uint32_t left = me->left;
 
@@ -131,7 +132,8 @@ void heal_lock_taken(const void *lock, bool shared)
 			heal_lock_failed();
 		return;
 	}
-	if (me->held_count || me->open_count)
+	/* Who has its gate has taken that before, and others do not have the lock meanwhile. */
+	if ((me->held_count || me->open_count) && heal_owner(heal_lock_gate(lock)) != me->number)
 		heal_order_taken(heal_lock_node(lock));
 	if (me->held_count == HEAL_HELD) {
 		if (me->reserved == lock)

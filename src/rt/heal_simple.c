@@ -8,7 +8,7 @@
  * through. What is anything else is left to heal_section.c, which does all of
  * it, and this as well.
  */
-#include "rt/heal_gate.h"
+#include "rt/heal_guard.h"
 
 bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from, const char *to,
 		       unsigned kinds, const char *unit, uint64_t frame)
@@ -32,7 +32,7 @@ bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from,
 		return false;
 	heal_count_entered(section);
 	open->section = section;
-	open->from = from;
+	open->from = open->first = from;
 	open->to = to;
 	open->frame = frame;
 	open->depth = 1;
