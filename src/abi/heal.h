@@ -93,10 +93,14 @@ struct atomsan_heal_section {
 	uint64_t counter[ATOMSAN_HEAL_COUNTERS];
 };
 
-enum atomsan_heal_what { ATOMSAN_HEAL_ENTRY = 1, ATOMSAN_HEAL_END = 2 };
+enum atomsan_heal_what {
+	ATOMSAN_HEAL_ENTRY = 1,
+	ATOMSAN_HEAL_END = 2,
+	ATOMSAN_HEAL_LOCAL = 4, /* or'ed: from the entry to the end nothing is called, and nobody leaves */
+};
 struct atomsan_heal_role {
 	struct atomsan_heal_section *section;
-	uint32_t what; /* enum atomsan_heal_what */
+	uint32_t what; /* enum atomsan_heal_what, or'ed */
 	uint32_t kind; /* of the access, one of them */
 };
 

@@ -194,23 +194,39 @@ static inline __attribute__((always_inline)) bool pass(const void *p, uint64_t l
 static inline bool simple(const struct atomsan_heal_place *place, const char *from, const char *to,
 			  unsigned kinds)
 {
+	const struct atomsan_heal_role *role = heal_simple_role(place, kinds);
 	const struct field_unit *unit = &field_self.units[field_self.count - 1];
 
-	if (place->roles != 1 || heal_self.pending || !field_self.count)
+	if (!role || heal_self.pending)
 		return false;
-	if (place->role->what == ATOMSAN_HEAL_END)
-		return heal_simple_end(place, from, to, kinds);
-	return !heal_self.open_count && heal_simple_entry(place, from, to, kinds, unit->name, unit->frame);
+	if (role->what & ATOMSAN_HEAL_END)
+		return heal_simple_end(role, from, to);
+	if (heal_self.open_count || !(field_self.count || role->what & ATOMSAN_HEAL_LOCAL))
+		return false;
+	return heal_simple_entry(role, place->variable, from, to, field_self.count ? unit->name : NULL,
+				 field_self.count ? unit->frame : 0);
+}
+
+static inline bool is_local(const struct atomsan_heal_place *place)
+{
+	for (uint32_t i = 0; i < place->roles; i++)
+		if (place->role[i].what & ATOMSAN_HEAL_LOCAL)
+			return true;
+	return false;
+}
+
+/* In no unit, or in one whose section has not begun and does not here. */
+static inline bool only_passes(const struct atomsan_heal_place *place)
+{
+	return (!field_self.count && !is_local(place)) ||
+	       (!heal_self.open_count && place->roles == 1 && place->role->what & ATOMSAN_HEAL_END);
 }
 
 EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct atomsan_heal_place *place)
 {
-	/* In no unit, or in one whose section has not begun and does not here. */
-	bool only_passes = !field_self.count || (!heal_self.open_count && place->roles == 1 &&
-						 place->role->what == ATOMSAN_HEAL_END);
 	unsigned kinds;
 
-	if (heal_likely(__libc_single_threaded) || (only_passes && pass(p, length, place)))
+	if (heal_likely(__libc_single_threaded) || (only_passes(place) && pass(p, length, place)))
 		return;
 	if (!begin(__builtin_frame_address(0)))
 		return;
@@ -232,7 +248,8 @@ EXPORT void __atomsan_heal_store(const void *p, uint64_t length, const struct at
 {
 	if (!begin(__builtin_frame_address(0)))
 		return;
-	heal_store(place, p, length);
+	if (!simple(place, p, (const char *)p + length, ATOMSAN_HEAL_WRITE))
+		heal_store(place, p, length);
 	field_self.busy = false;
 }
 

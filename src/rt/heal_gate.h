@@ -60,6 +60,9 @@ enum heal_stage {
 /* Who sees to it that an access and a section see each other (heal_tell.c); in a gate of zeros both do. */
 enum heal_mode { HEAL_FENCED, HEAL_UNFENCED };
 
+/* Of a section that has none: any that is left is above it. */
+#define HEAL_NO_FRAME (~0ull)
+
 struct heal_held {
 	const void *object;
 	const void *place; /* of the call that took it */
@@ -78,6 +81,7 @@ struct heal_open {
 	uint32_t held;  /* locks, when it was last looked */
 	uint32_t stage; /* enum heal_stage */
 	bool reused;
+	bool local; /* it is over before the thread calls anything */
 	bool lazy; /* its gates are closed when it comes to be needed: a lock that it began under is let go */
 	uint32_t gates;
 	uint32_t nodes[HEAL_GATES]; /* of the gates that it has */
@@ -308,6 +312,8 @@ static inline bool heal_worth_keeping(const struct heal_open *open)
 {
 	const struct atomsan_heal_section *section = open->section;
 
+	if (open->local)
+		return false;
 	if (section->flags & (ATOMSAN_HEAL_CONSECUTIVE | ATOMSAN_HEAL_SCHEDULE))
 		return false;
 	/* Nobody could say of a whole unit that the rest of it does not matter; but it may take too long. */
@@ -328,12 +334,24 @@ bool heal_early_leave(void);
 
 /* ---- the usual ones (heal_simple.c) ---- */
 
+/* The one thing to be done at a place for an access of this kind; NULL: there are more, or none. */
+static inline const struct atomsan_heal_role *heal_simple_role(const struct atomsan_heal_place *place,
+							       unsigned kinds)
+{
+	const struct atomsan_heal_role *role = place->role;
+
+	if (place->roles == 1)
+		return role->kind & kinds ? role : NULL;
+	/* An update: begun by its read, and ended by its write. */
+	if (place->roles == 2 && (role[0].kind ^ role[1].kind) == 3)
+		return role[0].kind & kinds ? &role[0] : &role[1];
+	return NULL;
+}
 /* At a place where one section begins, or ends: true if that is all done. `unit` is the innermost one that
  * the thread is in. And when an access has been let through. */
-bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from, const char *to,
-		       unsigned kinds, const char *unit, uint64_t frame);
-bool heal_simple_end(const struct atomsan_heal_place *place, const char *from, const char *to,
-		     unsigned kinds);
+bool heal_simple_entry(const struct atomsan_heal_role *role, struct atomsan_heal_variable *accessed,
+		       const char *from, const char *to, const char *unit, uint64_t frame);
+bool heal_simple_end(const struct atomsan_heal_role *role, const char *from, const char *to);
 bool heal_simple_done(void);
 
 /* ---- locks (heal_lock.c) ---- */

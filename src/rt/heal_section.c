@@ -156,7 +156,7 @@ void heal_close_section(struct heal_open *open)
 
 static bool overlap(const struct heal_open *open, const char *from, const char *to)
 {
-	return open->section->flags & ATOMSAN_HEAL_ANY || (open->from < to && from < open->to);
+	return open->local || open->section->flags & ATOMSAN_HEAL_ANY || (open->from < to && from < open->to);
 }
 
 /* Those who were there before the gate was ours. */
@@ -190,13 +190,15 @@ static void close_gates(struct heal_open *open)
 	uint32_t node = heal_variable_node(heal_leader(section->variable));
 
 	open->lazy = false;
-	heal_lock_leads();
+	/* No lock is let go before it is over, so nobody comes in by one. */
+	if (!open->local)
+		heal_lock_leads();
 	if (section->flags & ATOMSAN_HEAL_ANY)
 		wish.from = wish.to = NULL;
 	for (unsigned tries = 0;; tries++) {
 		bool again, taken;
 
-		if (!(section->flags & ATOMSAN_HEAL_SCHEDULE))
+		if (!open->local && !(section->flags & ATOMSAN_HEAL_SCHEDULE))
 			take_locks(open);
 		if (heal_self.held_count || heal_self.open_count > 1)
 			heal_order_taken(node);
@@ -204,8 +206,8 @@ static void close_gates(struct heal_open *open)
 		if (again)
 			open->nodes[open->gates++] = node;
 		taken = again || take(open, node, &wish);
-		if (heal_unlikely(taken && !tries && !(section->flags & ATOMSAN_HEAL_SCHEDULE) &&
-				  is_out_of_order(open))) {
+		if (heal_unlikely(taken && !tries && !open->local &&
+				  !(section->flags & ATOMSAN_HEAL_SCHEDULE) && is_out_of_order(open))) {
 			give_back(open);
 			continue;
 		}
@@ -270,16 +272,18 @@ static void widen(struct heal_open *open, const char *from, const char *to)
 }
 
 /* False: it is not this section's unit that comes here. */
-static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_variable *variable,
+static bool enter(const struct atomsan_heal_role *role, struct atomsan_heal_variable *variable,
 		  const char *from, const char *to)
 {
+	struct atomsan_heal_section *section = role->section;
+	bool local = role->what & ATOMSAN_HEAL_LOCAL;
 	struct heal_thread *me = &heal_self;
 	struct heal_open *open, *before = NULL;
 	uint64_t frame;
 
 	if (section->flags & ATOMSAN_HEAL_OFF)
 		return false;
-	frame = heal_frame_of(section);
+	frame = local ? HEAL_NO_FRAME : heal_frame_of(section);
 	if (!frame)
 		return false;
 	for (uint32_t i = 0; i < me->open_count; i++)
@@ -316,6 +320,7 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 	open->depth = 1;
 	open->stage = HEAL_OWNED;
 	open->reused = false;
+	open->local = local;
 	open->held = me->held_count;
 	open->gates = 0;
 	me->open_count++;
@@ -370,7 +375,7 @@ static void reach_end(struct heal_open *open)
 		return;
 	}
 	/* One whose gates are not needed yet has not let go what it began under. */
-	for (uint32_t i = open->lazy ? 0 : me->held_count; i--;) {
+	for (uint32_t i = open->lazy || open->local ? 0 : me->held_count; i--;) {
 		const void *lock = me->held[i].object;
 
 		if (!has_gate(open, heal_lock_node(lock)))
@@ -458,7 +463,7 @@ static bool reach_ends(const struct atomsan_heal_place *place, const char *from,
 	for (uint32_t i = 0; i < place->roles; i++) {
 		const struct atomsan_heal_role *role = &place->role[i];
 
-		if (role->what != ATOMSAN_HEAL_END || !(role->kind & kinds))
+		if (!(role->what & ATOMSAN_HEAL_END) || !(role->kind & kinds))
 			continue;
 		for (uint32_t j = 0; j < me->open_count; j++)
 			if (me->open[j].section == role->section && me->open[j].stage != HEAL_EARLY &&
@@ -478,8 +483,8 @@ static bool enter_all(const struct atomsan_heal_place *place, const char *from, 
 	for (uint32_t i = 0; i < place->roles; i++) {
 		const struct atomsan_heal_role *role = &place->role[i];
 
-		if (role->what == ATOMSAN_HEAL_ENTRY && role->kind & kinds)
-			entered |= enter(role->section, place->variable, from, to);
+		if (role->what & ATOMSAN_HEAL_ENTRY && role->kind & kinds)
+			entered |= enter(role, place->variable, from, to);
 	}
 	return entered;
 }
