@@ -103,23 +103,23 @@ static inline __attribute__((always_inline)) void sweep(const void *here)
 
 bool heal_looks(void)
 {
-	return heal_self.number && !field_self.busy;
+	return heal_self.number && !heal_self.busy;
 }
 
 bool field_looks(void)
 {
-	if (!heal_on || field_self.busy)
+	if (!heal_on || heal_self.busy)
 		return false;
 	if (heal_unlikely(!heal_self.number)) {
 		begin_thread();
 		if (!heal_self.number)
 			return false;
 	}
-	field_self.busy = true;
+	heal_self.busy = true;
 	sweep(__builtin_frame_address(0));
 	if (heal_self.pending)
 		heal_done();
-	field_self.busy = false;
+	heal_self.busy = false;
 	return true;
 }
 
@@ -156,14 +156,14 @@ const struct atomsan_heal_section *heal_nth(uint32_t n)
 /* One thread alone has nobody to wait for. */
 static inline __attribute__((always_inline)) bool begin(const void *here)
 {
-	if (heal_likely(__libc_single_threaded) || heal_unlikely(!heal_on || field_self.busy))
+	if (heal_likely(__libc_single_threaded) || heal_unlikely(!heal_on || heal_self.busy))
 		return false;
 	if (heal_unlikely(!heal_self.number)) {
 		begin_thread();
 		if (!heal_self.number)
 			return false;
 	}
-	field_self.busy = true;
+	heal_self.busy = true;
 	sweep(here);
 	return true;
 }
@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) bool pass(const void *p, uint64_t l
 
 	if (heal_likely(place->flags & ATOMSAN_HEAL_HARMLESS))
 		return true;
-	if (heal_unlikely(!heal_self.mine || field_self.busy || heal_self.pending))
+	if (heal_unlikely(!heal_self.mine || heal_self.busy || heal_self.pending))
 		return false;
 	if (variable->leader)
 		variable = variable->leader;
@@ -233,7 +233,7 @@ EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct a
 	kinds = place->kinds == (ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE) ? ATOMSAN_HEAL_READ : place->kinds;
 	if (!simple(place, p, (const char *)p + length, kinds))
 		heal_access(place, p, length, kinds);
-	field_self.busy = false;
+	heal_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_pass(const void *p, uint64_t length, const struct atomsan_heal_place *place)
@@ -250,7 +250,7 @@ EXPORT void __atomsan_heal_store(const void *p, uint64_t length, const struct at
 		return;
 	if (!simple(place, p, (const char *)p + length, ATOMSAN_HEAL_WRITE))
 		heal_store(place, p, length);
-	field_self.busy = false;
+	heal_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_atomic(const void *p, uint64_t length, const struct atomsan_heal_place *place)
@@ -258,27 +258,27 @@ EXPORT void __atomsan_heal_atomic(const void *p, uint64_t length, const struct a
 	if (!begin(__builtin_frame_address(0)))
 		return;
 	heal_access(place, p, length, place->kinds);
-	field_self.busy = false;
+	heal_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_after(void)
 {
-	if (!heal_self.pending || heal_unlikely(field_self.busy))
+	if (!heal_self.pending || heal_unlikely(heal_self.busy))
 		return;
 	if (heal_likely(!heal_self.open_count)) {
 		heal_self.pending = heal_self.told = false;
 		__atomic_store_n(&heal_self.mine->from, NULL, __ATOMIC_RELEASE);
 		return;
 	}
-	field_self.busy = true;
+	heal_self.busy = true;
 	if (!heal_simple_done())
 		heal_done();
-	field_self.busy = false;
+	heal_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_enter(const char *unit)
 {
-	if (!heal_on || field_self.busy)
+	if (!heal_on || heal_self.busy)
 		return;
 	sweep(__builtin_frame_address(0));
 	if (field_self.count == FIELD_UNITS)
@@ -292,7 +292,7 @@ EXPORT void __atomsan_heal_leave(void)
 {
 	uint64_t frame;
 
-	if (!field_self.count || field_self.busy)
+	if (!field_self.count || heal_self.busy)
 		return;
 	frame = field_self.units[field_self.count - 1].frame;
 	/* One that found the table full has nothing there to leave. */
@@ -300,9 +300,9 @@ EXPORT void __atomsan_heal_leave(void)
 		return;
 	field_self.count--;
 	if (heal_self.open_count) {
-		field_self.busy = true;
+		heal_self.busy = true;
 		heal_sweep(frame);
-		field_self.busy = false;
+		heal_self.busy = false;
 	}
 }
 

@@ -99,15 +99,21 @@ struct heal_told {
 struct heal_thread {
 	uint32_t number; /* 0: not met */
 	struct heal_told *mine;
-	uint32_t held_count;
-	uint32_t open_count;
-	bool pending;         /* an access has been let through, and what follows it is to be done */
-	bool told;            /* others know which bytes it is about to access */
-	uint32_t waits;       /* as the others see it, see heal_waits() */
-	const void *place;    /* of the call that locks */
-	const void *reserved; /* a lock whose gate it has, and which it is about to take */
-	const void *through;  /* a lock whose gate it need not wait for any more */
-	uint32_t left;        /* times that it has left a line, see heal_early.c */
+	union {
+		struct {
+			uint32_t held_count;
+			uint16_t open_count;
+			bool pending; /* an access has been let through, and what follows it is to be done */
+			bool busy;    /* a signal handler that comes now stays out */
+		};
+		uint64_t state; /* all four, for who must know that there is nothing */
+	};
+	bool told;                               /* others know which bytes it is about to access */
+	uint32_t waits;                          /* as the others see it, see heal_waits() */
+	const void *place;                       /* of the call that locks */
+	const void *reserved;                    /* a lock whose gate it has, and which it is about to take */
+	const void *through;                     /* a lock whose gate it need not wait for any more */
+	uint32_t left;                           /* times that it has left a line, see heal_early.c */
 	const struct atomsan_heal_place *update; /* it has read there, and is about to write */
 	uint64_t update_length;
 	struct heal_held held[HEAL_HELD];
@@ -121,6 +127,12 @@ struct heal_thread {
 };
 extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
 
+/* Locks that the thread holds, as long as it has nothing else in `state`. */
+static inline bool heal_holds_only(uint64_t locks)
+{
+	return heal_likely(heal_self.state == locks);
+}
+
 /* How long healing waits at most. */
 extern struct heal_settings {
 	uint64_t timeout; /* nanoseconds */
@@ -133,17 +145,19 @@ extern struct heal_settings {
  * next sees that there is one.
  */
 extern struct heal_use {
+	/* These three are looked at together. */
 	uint32_t closed; /* locks' gates that have an owner, and threads that wait at any gate */
-	uint32_t leads;  /* some calls close gates before they lock */
-	uint32_t tracks; /* some sections wait for a lock to be free */
+	uint16_t leads;  /* some calls close gates before they lock */
+	uint16_t tracks; /* some sections wait for a lock to be free */
 	uint32_t whole;  /* some sections are whole units */
-} heal_use;
-static inline bool heal_idle(void)
+} heal_use __attribute__((aligned(8)));
+static inline __attribute__((always_inline)) bool heal_unused(void)
 {
-	return heal_likely(!(__atomic_load_n(&heal_use.closed, __ATOMIC_RELAXED) |
-			     __atomic_load_n(&heal_use.leads, __ATOMIC_RELAXED) |
-			     __atomic_load_n(&heal_use.tracks, __ATOMIC_RELAXED))) &&
-	       heal_likely(!heal_self.open_count);
+	return heal_likely(!__atomic_load_n((const uint64_t *)&heal_use, __ATOMIC_RELAXED));
+}
+static inline __attribute__((always_inline)) bool heal_idle(void)
+{
+	return heal_unused() && heal_likely(!heal_self.open_count);
 }
 
 /* ---- what each of the two runtimes has of its own ---- */
@@ -246,7 +260,7 @@ void heal_tell_forget(void); /* as heal_forget() */
 /* The owner's thread id. */
 int heal_tid_of(uint32_t owner);
 
-/* True: told, and nobody else has the gate. False: told, and somebody may have it. */
+/* True: told, and nobody else has the gate. False: told, and somebody has it. */
 static inline __attribute__((always_inline)) bool heal_tell_fast(const struct atomsan_heal_gate *gate,
 								 const char *from, const char *to)
 {
@@ -260,8 +274,12 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 	/* The compiler must not look first; that the processor does not is what heal_tell.c is about. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	seen = __atomic_load_n((const uint64_t *)&gate->word, __ATOMIC_ACQUIRE);
-	return heal_likely((!(uint32_t)seen || (uint32_t)seen == heal_self.number) &&
-			   heal_mode((uint32_t)(seen >> 32)) == HEAL_UNFENCED);
+	if (heal_unlikely(heal_mode((uint32_t)(seen >> 32)) == HEAL_FENCED)) {
+		/* Told once more, as a fence: a locked operation is the cheapest there is. */
+		__atomic_exchange_n(&mine->from, from, __ATOMIC_SEQ_CST);
+		seen = __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE);
+	}
+	return heal_likely(!(uint32_t)seen || (uint32_t)seen == heal_self.number);
 }
 
 /* ---- order (heal_order.c) ---- */

@@ -3,7 +3,8 @@
 #include "rt/heal_guard.h"
 
 enum {
-	NEAR = 1024, /* bytes: a lock that lies beside what it guards */
+	NEAR = 1
+	       << 30, /* bytes: in one object, however large; what is no distance at all is soon found out */
 };
 
 bool heal_guard_holds(const void *lock, bool may_share)

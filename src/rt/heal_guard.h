@@ -17,7 +17,8 @@ enum heal_guess { HEAL_GUARD_AT = 1, HEAL_GUARD_NEAR = 2, HEAL_GUARD_NONE = 4 };
 
 enum { HEAL_TRUSTED = 4096 };
 
-static inline bool heal_guard_is(const struct atomsan_heal_guard *guard, const void *p, const void *lock)
+static inline __attribute__((always_inline)) bool heal_guard_is(const struct atomsan_heal_guard *guard,
+								const void *p, const void *lock)
 {
 	uint32_t state = guard->state;
 
@@ -26,13 +27,14 @@ static inline bool heal_guard_is(const struct atomsan_heal_guard *guard, const v
 }
 
 /* Accesses under the lock, thousands of times, and none without it. */
-static inline bool heal_guard_trusted(const struct atomsan_heal_guard *guard)
+static inline __attribute__((always_inline)) bool heal_guard_trusted(const struct atomsan_heal_guard *guard)
 {
 	return guard->state != HEAL_GUARD_NONE && guard->times >= HEAL_TRUSTED;
 }
 
 /* It is the lock that the thread took last. */
-static inline bool heal_guard_held(const struct atomsan_heal_guard *guard, const void *p, bool may_share)
+static inline __attribute__((always_inline)) bool heal_guard_held(const struct atomsan_heal_guard *guard,
+								  const void *p, bool may_share)
 {
 	const struct heal_held *last = &heal_self.held[heal_self.held_count - 1];
 
