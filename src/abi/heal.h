@@ -76,6 +76,7 @@ enum atomsan_heal_counter {
 	ATOMSAN_HEAL_TIMEOUTS,  /* somebody waited as long as is allowed, and went on */
 	ATOMSAN_HEAL_GIVEN_UP,  /* the section's thread had to wait for others itself */
 	ATOMSAN_HEAL_WAITED,    /* nanoseconds, of all */
+	ATOMSAN_HEAL_GATED,     /* entries that closed gates: no lock was known to do */
 	ATOMSAN_HEAL_COUNTERS
 };
 
@@ -143,7 +144,7 @@ _Static_assert(!__builtin_offsetof(struct atomsan_heal_gate, word) &&
 	       "they are looked at together");
 _Static_assert(sizeof(struct atomsan_heal_gate) == 64, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_variable) == 128, "the pass writes this layout");
-_Static_assert(sizeof(struct atomsan_heal_section) == 120, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_heal_section) == 128, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_role) == 16, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_place) == 24, "the pass writes this layout");
 

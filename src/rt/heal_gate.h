@@ -122,7 +122,7 @@ struct heal_thread {
 	 * cache. */
 	struct {
 		struct atomsan_heal_section *section;
-		uint32_t times;
+		uint32_t times, gated;
 	} entered[HEAL_COUNTS];
 };
 extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
@@ -309,19 +309,23 @@ void heal_sweep(uint64_t frame);
 /* A lock is about to be let go, and sections that began under it are not over. */
 void heal_close_gates(void);
 /* Each thread counts by itself, and adds up now and then. */
+void heal_count_slot(uint32_t slot, struct atomsan_heal_section *section);
+static inline uint32_t heal_count_find(struct atomsan_heal_section *section)
+{
+	uint32_t slot = ((uint64_t)section >> 6) % HEAL_COUNTS;
+
+	if (heal_unlikely(heal_self.entered[slot].section != section ||
+			  heal_self.entered[slot].times >= 1000))
+		heal_count_slot(slot, section);
+	return slot;
+}
 static inline void heal_count_entered(struct atomsan_heal_section *section)
 {
-	struct heal_thread *me = &heal_self;
-	uint32_t at = ((uint64_t)section >> 6) % HEAL_COUNTS;
-
-	if (heal_unlikely(me->entered[at].section != section || me->entered[at].times >= 1000)) {
-		if (me->entered[at].section)
-			__atomic_fetch_add(&me->entered[at].section->counter[ATOMSAN_HEAL_ENTERED],
-					   me->entered[at].times, __ATOMIC_RELAXED);
-		me->entered[at].section = section;
-		me->entered[at].times = 0;
-	}
-	me->entered[at].times++;
+	heal_self.entered[heal_count_find(section)].times++;
+}
+static inline void heal_count_gated(struct atomsan_heal_section *section)
+{
+	heal_self.entered[heal_count_find(section)].gated++;
 }
 /* What the thread has not counted yet. */
 void heal_count_all(void);

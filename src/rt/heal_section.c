@@ -22,17 +22,25 @@ static void count(struct atomsan_heal_section *section, enum atomsan_heal_counte
 	__atomic_fetch_add(&section->counter[counter], 1, __ATOMIC_RELAXED);
 }
 
-void heal_count_all(void)
+void heal_count_slot(uint32_t slot, struct atomsan_heal_section *section)
 {
 	struct heal_thread *me = &heal_self;
+	struct atomsan_heal_section *before = me->entered[slot].section;
 
-	for (uint32_t i = 0; i < HEAL_COUNTS; i++) {
-		if (me->entered[i].section)
-			__atomic_fetch_add(&me->entered[i].section->counter[ATOMSAN_HEAL_ENTERED],
-					   me->entered[i].times, __ATOMIC_RELAXED);
-		me->entered[i].section = NULL;
-		me->entered[i].times = 0;
+	if (before) {
+		__atomic_fetch_add(&before->counter[ATOMSAN_HEAL_ENTERED], me->entered[slot].times,
+				   __ATOMIC_RELAXED);
+		__atomic_fetch_add(&before->counter[ATOMSAN_HEAL_GATED], me->entered[slot].gated,
+				   __ATOMIC_RELAXED);
 	}
+	me->entered[slot].section = section;
+	me->entered[slot].times = me->entered[slot].gated = 0;
+}
+
+void heal_count_all(void)
+{
+	for (uint32_t slot = 0; slot < HEAL_COUNTS; slot++)
+		heal_count_slot(slot, NULL);
 }
 
 struct atomsan_heal_variable *heal_leader(struct atomsan_heal_variable *variable)
@@ -190,6 +198,7 @@ static void close_gates(struct heal_open *open)
 	uint32_t node = heal_variable_node(heal_leader(section->variable));
 
 	open->lazy = false;
+	heal_count_gated(section);
 	/* No lock is let go before it is over, so nobody comes in by one. */
 	if (!open->local)
 		heal_lock_leads();
@@ -232,6 +241,7 @@ static void begin_early(struct heal_open *open, const char *from, const char *to
 	open->to = to;
 	open->held = heal_self.held_count;
 	open->stage = HEAL_OWNED;
+	heal_count_gated(open->section);
 	heal_lock_leads();
 	take_locks(open);
 	/* Meanwhile it may have been taken for another section, too. */

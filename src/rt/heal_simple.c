@@ -31,6 +31,8 @@ bool heal_simple_entry(const struct atomsan_heal_role *role, struct atomsan_heal
 		      !heal_gate_again((uint32_t)variable->node, &wish)))
 		return false;
 	heal_count_entered(section);
+	if (!lazy)
+		heal_count_gated(section);
 	open->section = section;
 	open->from = open->first = from;
 	open->to = to;
