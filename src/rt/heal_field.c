@@ -86,17 +86,20 @@ uint64_t heal_frame_of(const struct atomsan_heal_section *section)
 	return 0;
 }
 
+static __attribute__((noinline, cold)) void drop_units(uint64_t depth)
+{
+	while (field_self.count && field_self.units[field_self.count - 1].frame >= depth)
+		field_self.count--;
+	heal_sweep(depth);
+}
+
 /* Units that an exception or longjmp has left. */
 static inline __attribute__((always_inline)) void sweep(const void *here)
 {
 	uint64_t depth = depth_of(here) + 16;
 
-	if (heal_likely(!field_self.count) ||
-	    heal_likely(field_self.units[field_self.count - 1].frame < depth))
-		return;
-	while (field_self.count && field_self.units[field_self.count - 1].frame >= depth)
-		field_self.count--;
-	heal_sweep(depth);
+	if (heal_unlikely(field_self.count && field_self.units[field_self.count - 1].frame >= depth))
+		drop_units(depth);
 }
 
 /* ---- for interposers ---- */
@@ -168,7 +171,15 @@ static inline __attribute__((always_inline)) bool begin(const void *here)
 	return true;
 }
 
-/* An access that can begin nothing and end nothing. */
+/* It has told, and somebody is in the way. */
+static __attribute__((noinline, cold)) bool take_back(void)
+{
+	heal_untell();
+	heal_self.pending = false;
+	return false;
+}
+
+/* An access that can begin nothing and end nothing, of a thread that has nothing under way. */
 static inline __attribute__((always_inline)) bool pass(const void *p, uint64_t length,
 						       const struct atomsan_heal_place *place)
 {
@@ -176,19 +187,13 @@ static inline __attribute__((always_inline)) bool pass(const void *p, uint64_t l
 
 	if (heal_likely(place->flags & ATOMSAN_HEAL_HARMLESS))
 		return true;
-	if (heal_unlikely(!heal_self.mine || heal_self.busy || heal_self.pending))
-		return false;
 	if (variable->leader)
 		variable = variable->leader;
 	/* A lock may be found to guard it, or not to; that has to be looked at. */
 	if (place->variable->guard.state != HEAL_GUARD_NONE)
 		return heal_guard_held(&place->variable->guard, p, place->kinds == ATOMSAN_HEAL_READ) &&
 		       !__atomic_load_n(&variable->gate.word, __ATOMIC_ACQUIRE);
-	if (heal_likely(heal_tell_fast(&variable->gate, p, (const char *)p + length)))
-		return true;
-	heal_untell();
-	heal_self.pending = false;
-	return false;
+	return heal_likely(heal_tell_fast(&variable->gate, p, (const char *)p + length)) || take_back();
 }
 
 static inline bool simple(const struct atomsan_heal_place *place, const char *from, const char *to,
@@ -226,7 +231,8 @@ EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct a
 {
 	unsigned kinds;
 
-	if (heal_likely(__libc_single_threaded) || (only_passes(place) && pass(p, length, place)))
+	if (heal_likely(__libc_single_threaded) || (heal_self.mine && !heal_self.busy && !heal_self.pending &&
+						    only_passes(place) && pass(p, length, place)))
 		return;
 	if (!begin(__builtin_frame_address(0)))
 		return;
@@ -239,7 +245,7 @@ EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct a
 EXPORT void __atomsan_heal_pass(const void *p, uint64_t length, const struct atomsan_heal_place *place)
 {
 	if (heal_likely(__libc_single_threaded) ||
-	    (heal_likely(!heal_self.open_count) && pass(p, length, place)))
+	    (heal_is_free() && heal_likely(heal_self.mine != NULL) && pass(p, length, place)))
 		return;
 	__atomsan_heal_before(p, length, place);
 }
@@ -288,6 +294,13 @@ EXPORT void __atomsan_heal_enter(const char *unit)
 	field_self.count++;
 }
 
+static __attribute__((noinline)) void leave_sections(uint64_t frame)
+{
+	heal_self.busy = true;
+	heal_sweep(frame);
+	heal_self.busy = false;
+}
+
 EXPORT void __atomsan_heal_leave(void)
 {
 	uint64_t frame;
@@ -299,11 +312,8 @@ EXPORT void __atomsan_heal_leave(void)
 	if (frame > (depth_of(__builtin_frame_address(0)) | 15))
 		return;
 	field_self.count--;
-	if (heal_self.open_count) {
-		heal_self.busy = true;
-		heal_sweep(frame);
-		heal_self.busy = false;
-	}
+	if (heal_unlikely(heal_self.open_count))
+		leave_sections(frame);
 }
 
 /* ---- start and end ---- */

@@ -127,6 +127,12 @@ struct heal_thread {
 };
 extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
 
+/* Nothing of its own under way, whatever locks it holds. */
+static inline bool heal_is_free(void)
+{
+	return heal_likely(!(heal_self.state >> 32));
+}
+
 /* Locks that the thread holds, as long as it has nothing else in `state`. */
 static inline bool heal_holds_only(uint64_t locks)
 {
