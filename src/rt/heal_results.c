@@ -75,11 +75,11 @@ void heal_finish(void)
 
 		if (n[ATOMSAN_HEAL_HEALED] || n[ATOMSAN_HEAL_SCHEDULED] || n[ATOMSAN_HEAL_TIMEOUTS] ||
 		    (n[ATOMSAN_HEAL_ENTERED] && rt_options.verbosity))
-			rt_say("section %s on %s was entered %u times, %u with gates, healed %u, by "
-			       "scheduling %u, too late %u, given up %u; %u microseconds were waited",
+			rt_say("section %s on %s was entered %u times, healed %u, by scheduling %u, too late "
+			       "%u, given up %u; %u microseconds were waited; gates were closed %u times",
 			       section->id, section->variable->name, n[ATOMSAN_HEAL_ENTERED],
-			       n[ATOMSAN_HEAL_GATED], n[ATOMSAN_HEAL_HEALED], n[ATOMSAN_HEAL_SCHEDULED],
-			       n[ATOMSAN_HEAL_TIMEOUTS], n[ATOMSAN_HEAL_GIVEN_UP],
-			       n[ATOMSAN_HEAL_WAITED] / 1000);
+			       n[ATOMSAN_HEAL_HEALED], n[ATOMSAN_HEAL_SCHEDULED], n[ATOMSAN_HEAL_TIMEOUTS],
+			       n[ATOMSAN_HEAL_GIVEN_UP], n[ATOMSAN_HEAL_WAITED] / 1000,
+			       n[ATOMSAN_HEAL_GATED]);
 	}
 }
