@@ -34,11 +34,12 @@ struct atomsan_heal_gate {
 	uint32_t count;                       /* what the owner has it for, how many times */
 };
 
-/* Where the lock lies that a variable is used under: so far away from it, or at this address. */
+/* Where the lock lies that something is done under: at this address, or so far away from it. */
 struct atomsan_heal_guard {
-	uint32_t state; /* enum heal_guard */
-	uint32_t times; /* that it was seen to be so */
-	int64_t value;
+	uint16_t state; /* enum heal_guess */
+	uint16_t times; /* that it was seen to be so */
+	int32_t distance;
+	const void *lock;
 };
 
 struct atomsan_heal_variable {
@@ -75,6 +76,7 @@ enum atomsan_heal_counter {
 	ATOMSAN_HEAL_TIMEOUTS,  /* somebody waited as long as is allowed, and went on */
 	ATOMSAN_HEAL_GIVEN_UP,  /* the section's thread had to wait for others itself */
 	ATOMSAN_HEAL_WAITED,    /* nanoseconds, of all */
+	ATOMSAN_HEAL_GATED,     /* entries that closed gates: no lock was known to do */
 	ATOMSAN_HEAL_COUNTERS
 };
 
@@ -92,10 +94,14 @@ struct atomsan_heal_section {
 	uint64_t counter[ATOMSAN_HEAL_COUNTERS];
 };
 
-enum atomsan_heal_what { ATOMSAN_HEAL_ENTRY = 1, ATOMSAN_HEAL_END = 2 };
+enum atomsan_heal_what {
+	ATOMSAN_HEAL_ENTRY = 1,
+	ATOMSAN_HEAL_END = 2,
+	ATOMSAN_HEAL_LOCAL = 4, /* or'ed: from the entry to the end nothing is called, and nobody leaves */
+};
 struct atomsan_heal_role {
 	struct atomsan_heal_section *section;
-	uint32_t what; /* enum atomsan_heal_what */
+	uint32_t what; /* enum atomsan_heal_what, or'ed */
 	uint32_t kind; /* of the access, one of them */
 };
 
@@ -138,7 +144,7 @@ _Static_assert(!__builtin_offsetof(struct atomsan_heal_gate, word) &&
 	       "they are looked at together");
 _Static_assert(sizeof(struct atomsan_heal_gate) == 64, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_variable) == 128, "the pass writes this layout");
-_Static_assert(sizeof(struct atomsan_heal_section) == 120, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_heal_section) == 128, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_role) == 16, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_place) == 24, "the pass writes this layout");
 

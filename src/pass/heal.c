@@ -25,7 +25,8 @@ static size_t text_end;
 
 static struct atomicity_section *sections;
 static uint32_t section_count;
-static bool *lost; /* the function of its entry is here, and the entry is not */
+static bool *lost;  /* the function of its entry is here, and the entry is not */
+static bool *local; /* it begins and ends in one block */
 static struct heal_found *found;
 static uint64_t found_count, found_room;
 
@@ -357,8 +358,12 @@ void heal_instrument(LLVMModuleRef module)
 	heal_groups(sections, section_count);
 	if (!lost)
 		lost = calloc(section_count, sizeof *lost);
+	if (!local)
+		local = calloc(section_count, sizeof *local);
 	look_up();
-	plan = (struct heal_plan){sections, lost, section_count, found, found_count};
+	plan = (struct heal_plan){sections, lost, local, section_count, found, found_count};
+	for (uint32_t s = 0; s < section_count; s++)
+		local[s] = !lost[s] && heal_is_local(&plan, s);
 	heal_emit(module, &plan);
 	for (uint64_t i = 0; i < found_count; i++)
 		free(found[i].roles);

@@ -25,7 +25,8 @@ struct heal_found {
 
 struct heal_plan {
 	const struct atomicity_section *sections;
-	const bool *lost; /* of each */
+	const bool *lost;  /* of each */
+	const bool *local; /* of each, see heal_local.c */
 	uint32_t section_count;
 	struct heal_found *accesses;
 	uint64_t access_count;
@@ -33,6 +34,15 @@ struct heal_plan {
 
 /* Makes the plan's constants and calls. */
 void heal_emit(LLVMModuleRef module, const struct heal_plan *plan);
+const char *heal_unit_function(const struct atomicity_section *section);
+const char *heal_unit_file(const struct atomicity_section *section);
+
+/* ---- heal_local.c ---- */
+
+/* Does the section begin and end in one block of its unit, wherever it does in this module, with nothing
+ * called in between? */
+bool heal_is_local(const struct heal_plan *plan, uint32_t section);
+
 /* ---- heal_groups.c ---- */
 
 /* Once, when all sections are known. */

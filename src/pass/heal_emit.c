@@ -78,12 +78,12 @@ static LLVMValueRef unit_of(const char *function, const char *file)
 	return global;
 }
 
-static const char *unit_function(const struct atomicity_section *section)
+const char *heal_unit_function(const struct atomicity_section *section)
 {
 	return heal_word(section->unit.length ? section->unit : section->entry.function);
 }
 
-static const char *unit_file(const struct atomicity_section *section)
+const char *heal_unit_file(const struct atomicity_section *section)
 {
 	return heal_word(section->unit.length ? section->unit_file : section->entry.file);
 }
@@ -101,8 +101,8 @@ static LLVMValueRef section_of(const struct atomicity_section *given)
 	if (is_new) {
 		LLVMValueRef values[] = {text(id),
 					 variable_of(heal_word(given->entry.variable)),
-					 unit_of(unit_function(given), unit_file(given)),
-					 text(atomicity_last_part(unit_file(given))),
+					 unit_of(heal_unit_function(given), heal_unit_file(given)),
+					 text(atomicity_last_part(heal_unit_file(given))),
 					 number(i32, atomicity_heal_flags(given)),
 					 number(i32, atomicity_heal_allow(given)),
 					 LLVMConstNull(rest)};
@@ -142,7 +142,8 @@ static LLVMValueRef place_of(const struct heal_plan *plan, const struct heal_fou
 		variable = variable_of(heal_word(plan->sections[found->roles[0].section].entry.variable));
 	for (uint32_t i = 0; i < count; i++) {
 		LLVMValueRef section = section_of(&plan->sections[found->roles[i].section]);
-		LLVMValueRef values[] = {section, number(i32, found->roles[i].what),
+		uint32_t local = plan->local[found->roles[i].section] ? ATOMSAN_HEAL_LOCAL : 0;
+		LLVMValueRef values[] = {section, number(i32, found->roles[i].what | local),
 					 number(i32, found->roles[i].kind)};
 
 		all[i] = LLVMConstStructInContext(context, values, 3, false);
@@ -223,9 +224,10 @@ static const struct atomicity_section *unit_section(const struct heal_plan *plan
 	if (!subprogram)
 		return NULL;
 	for (uint32_t i = 0; i < plan->section_count; i++)
-		if (!plan->lost[i] && !strcmp(di_name(subprogram), unit_function(&plan->sections[i])) &&
+		if (!plan->lost[i] && !plan->local[i] &&
+		    !strcmp(di_name(subprogram), heal_unit_function(&plan->sections[i])) &&
 		    !strcmp(atomicity_last_part(di_file(subprogram)),
-			    atomicity_last_part(unit_file(&plan->sections[i]))))
+			    atomicity_last_part(heal_unit_file(&plan->sections[i]))))
 			return &plan->sections[i];
 	return NULL;
 }
@@ -237,7 +239,7 @@ static void instrument_unit(LLVMBuilderRef builder, const struct atomicity_secti
 	LLVMMetadataRef location = LLVMDIBuilderCreateDebugLocation(
 		context, LLVMDISubprogramGetLine(subprogram), 0, subprogram, NULL);
 	LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
-	LLVMValueRef unit = unit_of(unit_function(section), unit_file(section));
+	LLVMValueRef unit = unit_of(heal_unit_function(section), heal_unit_file(section));
 
 	/* Perhaps all that is here of it: whoever links must see that the runtime is called. */
 	enter_table(section_of(section), variable_of(heal_word(section->entry.variable)));

@@ -12,10 +12,16 @@
  * Until the first access nothing has happened that could be broken. Sections wait
  * for each other from here on, but accesses outside of sections pass, so that the
  * lock's holder, who might make one, is never waited for in a circle.
+ *
+ * For the same reason a place in the line can be given up: who has one, and comes
+ * to a gate that must not be waited for with it, leaves the line, waits, and stands
+ * in line anew. Otherwise it would have to go past that gate, into somebody's section.
  */
-#include "rt/heal_gate.h"
+#include "rt/heal_guard.h"
 
-enum { PATIENCE = 4 }; /* times that it was too long for somebody else */
+enum {
+	PATIENCE = 4, /* times that it was too long for somebody else */
+};
 
 static bool is_open(const struct atomsan_heal_section *section)
 {
@@ -46,6 +52,20 @@ static void stand_in_line(struct atomsan_heal_section *section, uint64_t frame)
 							.stage = HEAL_EARLY,
 							.gates = 1,
 							.nodes = {node}};
+}
+
+bool heal_early_leave(void)
+{
+	struct heal_thread *me = &heal_self;
+	bool left = false;
+
+	for (uint32_t i = me->open_count; i--;)
+		if (me->open[i].stage == HEAL_EARLY) {
+			heal_close_section(&me->open[i]);
+			left = true;
+		}
+	me->left += left;
+	return left;
 }
 
 void heal_early(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Start and end, threads, units and accesses of a program that is healed in the field. */
 #include "rt/heal_field.h"
+#include "rt/heal_guard.h"
 #include "rt/sys.h"
 
 #include <errno.h>
@@ -85,40 +86,43 @@ uint64_t heal_frame_of(const struct atomsan_heal_section *section)
 	return 0;
 }
 
+static __attribute__((noinline, cold)) void drop_units(uint64_t depth)
+{
+	while (field_self.count && field_self.units[field_self.count - 1].frame >= depth)
+		field_self.count--;
+	heal_sweep(depth);
+}
+
 /* Units that an exception or longjmp has left. */
 static inline __attribute__((always_inline)) void sweep(const void *here)
 {
 	uint64_t depth = depth_of(here) + 16;
 
-	if (heal_likely(!field_self.count) ||
-	    heal_likely(field_self.units[field_self.count - 1].frame < depth))
-		return;
-	while (field_self.count && field_self.units[field_self.count - 1].frame >= depth)
-		field_self.count--;
-	heal_sweep(depth);
+	if (heal_unlikely(field_self.count && field_self.units[field_self.count - 1].frame >= depth))
+		drop_units(depth);
 }
 
 /* ---- for interposers ---- */
 
 bool heal_looks(void)
 {
-	return heal_self.number && !field_self.busy;
+	return heal_self.number && !heal_self.busy;
 }
 
 bool field_looks(void)
 {
-	if (!heal_on || field_self.busy)
+	if (!heal_on || heal_self.busy)
 		return false;
 	if (heal_unlikely(!heal_self.number)) {
 		begin_thread();
 		if (!heal_self.number)
 			return false;
 	}
-	field_self.busy = true;
+	heal_self.busy = true;
 	sweep(__builtin_frame_address(0));
 	if (heal_self.pending)
 		heal_done();
-	field_self.busy = false;
+	heal_self.busy = false;
 	return true;
 }
 
@@ -155,19 +159,27 @@ const struct atomsan_heal_section *heal_nth(uint32_t n)
 /* One thread alone has nobody to wait for. */
 static inline __attribute__((always_inline)) bool begin(const void *here)
 {
-	if (heal_likely(__libc_single_threaded) || heal_unlikely(!heal_on || field_self.busy))
+	if (heal_likely(__libc_single_threaded) || heal_unlikely(!heal_on || heal_self.busy))
 		return false;
 	if (heal_unlikely(!heal_self.number)) {
 		begin_thread();
 		if (!heal_self.number)
 			return false;
 	}
-	field_self.busy = true;
+	heal_self.busy = true;
 	sweep(here);
 	return true;
 }
 
-/* An access that can begin nothing and end nothing. */
+/* It has told, and somebody is in the way. */
+static __attribute__((noinline, cold)) bool take_back(void)
+{
+	heal_untell();
+	heal_self.pending = false;
+	return false;
+}
+
+/* An access that can begin nothing and end nothing, of a thread that has nothing under way. */
 static inline __attribute__((always_inline)) bool pass(const void *p, uint64_t length,
 						       const struct atomsan_heal_place *place)
 {
@@ -175,54 +187,65 @@ static inline __attribute__((always_inline)) bool pass(const void *p, uint64_t l
 
 	if (heal_likely(place->flags & ATOMSAN_HEAL_HARMLESS))
 		return true;
-	if (heal_unlikely(!heal_self.mine || field_self.busy || heal_self.pending))
-		return false;
 	if (variable->leader)
 		variable = variable->leader;
 	/* A lock may be found to guard it, or not to; that has to be looked at. */
 	if (place->variable->guard.state != HEAL_GUARD_NONE)
 		return heal_guard_held(&place->variable->guard, p, place->kinds == ATOMSAN_HEAL_READ) &&
 		       !__atomic_load_n(&variable->gate.word, __ATOMIC_ACQUIRE);
-	if (heal_likely(heal_tell_fast(&variable->gate, p, (const char *)p + length)))
-		return true;
-	heal_untell();
-	heal_self.pending = false;
-	return false;
+	return heal_likely(heal_tell_fast(&variable->gate, p, (const char *)p + length)) || take_back();
 }
 
 static inline bool simple(const struct atomsan_heal_place *place, const char *from, const char *to,
 			  unsigned kinds)
 {
+	const struct atomsan_heal_role *role = heal_simple_role(place, kinds);
 	const struct field_unit *unit = &field_self.units[field_self.count - 1];
 
-	if (place->roles != 1 || heal_self.pending || !field_self.count)
+	if (!role || heal_self.pending)
 		return false;
-	if (place->role->what == ATOMSAN_HEAL_END)
-		return heal_simple_end(place, from, to, kinds);
-	return !heal_self.open_count && heal_simple_entry(place, from, to, kinds, unit->name, unit->frame);
+	if (role->what & ATOMSAN_HEAL_END)
+		return heal_simple_end(role, from, to);
+	if (heal_self.open_count || !(field_self.count || role->what & ATOMSAN_HEAL_LOCAL))
+		return false;
+	return heal_simple_entry(role, place->variable, from, to, field_self.count ? unit->name : NULL,
+				 field_self.count ? unit->frame : 0);
+}
+
+static inline bool is_local(const struct atomsan_heal_place *place)
+{
+	for (uint32_t i = 0; i < place->roles; i++)
+		if (place->role[i].what & ATOMSAN_HEAL_LOCAL)
+			return true;
+	return false;
+}
+
+/* In no unit, or in one whose section has not begun and does not here. */
+static inline bool only_passes(const struct atomsan_heal_place *place)
+{
+	return (!field_self.count && !is_local(place)) ||
+	       (!heal_self.open_count && place->roles == 1 && place->role->what & ATOMSAN_HEAL_END);
 }
 
 EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct atomsan_heal_place *place)
 {
-	/* In no unit, or in one whose section has not begun and does not here. */
-	bool only_passes = !field_self.count || (!heal_self.open_count && place->roles == 1 &&
-						 place->role->what == ATOMSAN_HEAL_END);
 	unsigned kinds;
 
-	if (heal_likely(__libc_single_threaded) || (only_passes && pass(p, length, place)))
+	if (heal_likely(__libc_single_threaded) || (heal_self.mine && !heal_self.busy && !heal_self.pending &&
+						    only_passes(place) && pass(p, length, place)))
 		return;
 	if (!begin(__builtin_frame_address(0)))
 		return;
 	kinds = place->kinds == (ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE) ? ATOMSAN_HEAL_READ : place->kinds;
 	if (!simple(place, p, (const char *)p + length, kinds))
 		heal_access(place, p, length, kinds);
-	field_self.busy = false;
+	heal_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_pass(const void *p, uint64_t length, const struct atomsan_heal_place *place)
 {
 	if (heal_likely(__libc_single_threaded) ||
-	    (heal_likely(!heal_self.open_count) && pass(p, length, place)))
+	    (heal_is_free() && heal_likely(heal_self.mine != NULL) && pass(p, length, place)))
 		return;
 	__atomsan_heal_before(p, length, place);
 }
@@ -231,8 +254,9 @@ EXPORT void __atomsan_heal_store(const void *p, uint64_t length, const struct at
 {
 	if (!begin(__builtin_frame_address(0)))
 		return;
-	heal_store(place, p, length);
-	field_self.busy = false;
+	if (!simple(place, p, (const char *)p + length, ATOMSAN_HEAL_WRITE))
+		heal_store(place, p, length);
+	heal_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_atomic(const void *p, uint64_t length, const struct atomsan_heal_place *place)
@@ -240,27 +264,27 @@ EXPORT void __atomsan_heal_atomic(const void *p, uint64_t length, const struct a
 	if (!begin(__builtin_frame_address(0)))
 		return;
 	heal_access(place, p, length, place->kinds);
-	field_self.busy = false;
+	heal_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_after(void)
 {
-	if (!heal_self.pending || heal_unlikely(field_self.busy))
+	if (!heal_self.pending || heal_unlikely(heal_self.busy))
 		return;
 	if (heal_likely(!heal_self.open_count)) {
 		heal_self.pending = heal_self.told = false;
 		__atomic_store_n(&heal_self.mine->from, NULL, __ATOMIC_RELEASE);
 		return;
 	}
-	field_self.busy = true;
+	heal_self.busy = true;
 	if (!heal_simple_done())
 		heal_done();
-	field_self.busy = false;
+	heal_self.busy = false;
 }
 
 EXPORT void __atomsan_heal_enter(const char *unit)
 {
-	if (!heal_on || field_self.busy)
+	if (!heal_on || heal_self.busy)
 		return;
 	sweep(__builtin_frame_address(0));
 	if (field_self.count == FIELD_UNITS)
@@ -270,22 +294,26 @@ EXPORT void __atomsan_heal_enter(const char *unit)
 	field_self.count++;
 }
 
+static __attribute__((noinline)) void leave_sections(uint64_t frame)
+{
+	heal_self.busy = true;
+	heal_sweep(frame);
+	heal_self.busy = false;
+}
+
 EXPORT void __atomsan_heal_leave(void)
 {
 	uint64_t frame;
 
-	if (!field_self.count || field_self.busy)
+	if (!field_self.count || heal_self.busy)
 		return;
 	frame = field_self.units[field_self.count - 1].frame;
 	/* One that found the table full has nothing there to leave. */
 	if (frame > (depth_of(__builtin_frame_address(0)) | 15))
 		return;
 	field_self.count--;
-	if (heal_self.open_count) {
-		field_self.busy = true;
-		heal_sweep(frame);
-		field_self.busy = false;
-	}
+	if (heal_unlikely(heal_self.open_count))
+		leave_sections(frame);
 }
 
 /* ---- start and end ---- */

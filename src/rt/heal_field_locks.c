@@ -15,8 +15,8 @@ static inline bool forget(const void *lock)
 {
 	const struct heal_held *held = &heal_self.held[0];
 
-	if (heal_unlikely(!field_is_free() || heal_self.held_count != 1 || held->object != lock ||
-			  held->times != 1 || held->known || held->reserved))
+	if (heal_unlikely(!field_has_only(1) || held->object != lock || held->times != 1 || held->known ||
+			  held->reserved))
 		return false;
 	heal_self.held_count = 0;
 	return true;
@@ -26,12 +26,12 @@ static inline bool forget(const void *lock)
 #define TAKE(thing, shared, call, unlock)                                                             \
 	do {                                                                                          \
 		bool whole_ = heal_unlikely(heal_use.whole) && field_self.count;                      \
-		bool had_ = !whole_ && field_is_free() && !heal_self.held_count;                      \
+		bool had_ = !whole_ && field_has_only(0);                                             \
 		int taken_ = 0;                                                                       \
                                                                                                       \
 		if (heal_likely(had_)) {                                                              \
 			taken_ = (call);                                                              \
-			if (heal_likely(!taken_ && heal_idle())) {                                    \
+			if (heal_likely(!taken_ && heal_unused())) {                                  \
 				remember((const void *)(thing), __builtin_return_address(0), shared); \
 				return 0;                                                             \
 			}                                                                             \

@@ -346,11 +346,18 @@ static bool close_gate(struct atomsan_heal_gate *gate, uint32_t node, uint32_t w
 	return true;
 }
 
+/* True: what must not be waited with is gone. Not while a section is being begun or ended: that one would be
+ * moved among the open ones. */
+static bool leave_line(const struct heal_wish *wish)
+{
+	return (!wish->section || wish->early) && heal_early_leave();
+}
+
 /* Blocked, for the first time: true if it may be waited for at all. */
 static bool may_wait(struct atomsan_heal_gate *gate, uint32_t node, uint32_t owner,
 		     const struct heal_wish *wish, struct atomsan_heal_section *blamed)
 {
-	if (!heal_order_forbids(node))
+	if (!heal_order_forbids(node) || (leave_line(wish) && !heal_order_forbids(node)))
 		return true;
 	/* An entry elsewhere would only have stood in line. */
 	if (!wish->section || heal_conflicts(gate, wish)) {
@@ -419,6 +426,8 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			continue;
 		}
 		if (in_a_circle(node)) {
+			if (leave_line(wish))
+				continue;
 			count(blamed, ATOMSAN_HEAL_SCHEDULED, 1);
 			break;
 		}

@@ -17,6 +17,7 @@
  *   heal_section.c  sections: begun, ended, left
  *   heal_early.c    sections that stand in line before they lock
  *   heal_lock.c     which locks a thread has
+ *   heal_guard.c    the lock that something is done under
  *
  * Healing never stops a program that would go on by itself. A gate is waited for
  * only if the order of locks and gates, as seen so far, allows it; a circle of
@@ -59,7 +60,8 @@ enum heal_stage {
 /* Who sees to it that an access and a section see each other (heal_tell.c); in a gate of zeros both do. */
 enum heal_mode { HEAL_FENCED, HEAL_UNFENCED };
 
-enum heal_guard { HEAL_GUARD_UNKNOWN, HEAL_GUARD_NEAR, HEAL_GUARD_AT, HEAL_GUARD_NONE };
+/* Of a section that has none: any that is left is above it. */
+#define HEAL_NO_FRAME (~0ull)
 
 struct heal_held {
 	const void *object;
@@ -73,11 +75,13 @@ struct heal_held {
 struct heal_open {
 	struct atomsan_heal_section *section;
 	const char *from, *to;
-	uint64_t frame; /* see heal_sweep(); 0: nobody knows */
+	const char *first; /* what it began with */
+	uint64_t frame;    /* see heal_sweep(); 0: nobody knows */
 	uint32_t depth;
 	uint32_t held;  /* locks, when it was last looked */
 	uint32_t stage; /* enum heal_stage */
 	bool reused;
+	bool local; /* it is over before the thread calls anything */
 	bool lazy; /* its gates are closed when it comes to be needed: a lock that it began under is let go */
 	uint32_t gates;
 	uint32_t nodes[HEAL_GATES]; /* of the gates that it has */
@@ -95,14 +99,21 @@ struct heal_told {
 struct heal_thread {
 	uint32_t number; /* 0: not met */
 	struct heal_told *mine;
-	uint32_t held_count;
-	uint32_t open_count;
-	bool pending;         /* an access has been let through, and what follows it is to be done */
-	bool told;            /* others know which bytes it is about to access */
-	uint32_t waits;       /* as the others see it, see heal_waits() */
-	const void *place;    /* of the call that locks */
-	const void *reserved; /* a lock whose gate it has, and which it is about to take */
-	const void *through;  /* a lock whose gate it need not wait for any more */
+	union {
+		struct {
+			uint32_t held_count;
+			uint16_t open_count;
+			bool pending; /* an access has been let through, and what follows it is to be done */
+			bool busy;    /* a signal handler that comes now stays out */
+		};
+		uint64_t state; /* all four, for who must know that there is nothing */
+	};
+	bool told;                               /* others know which bytes it is about to access */
+	uint32_t waits;                          /* as the others see it, see heal_waits() */
+	const void *place;                       /* of the call that locks */
+	const void *reserved;                    /* a lock whose gate it has, and which it is about to take */
+	const void *through;                     /* a lock whose gate it need not wait for any more */
+	uint32_t left;                           /* times that it has left a line, see heal_early.c */
 	const struct atomsan_heal_place *update; /* it has read there, and is about to write */
 	uint64_t update_length;
 	struct heal_held held[HEAL_HELD];
@@ -111,10 +122,22 @@ struct heal_thread {
 	 * cache. */
 	struct {
 		struct atomsan_heal_section *section;
-		uint32_t times;
+		uint32_t times, gated;
 	} entered[HEAL_COUNTS];
 };
 extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
+
+/* Nothing of its own under way, whatever locks it holds. */
+static inline bool heal_is_free(void)
+{
+	return heal_likely(!(heal_self.state >> 32));
+}
+
+/* Locks that the thread holds, as long as it has nothing else in `state`. */
+static inline bool heal_holds_only(uint64_t locks)
+{
+	return heal_likely(heal_self.state == locks);
+}
 
 /* How long healing waits at most. */
 extern struct heal_settings {
@@ -128,17 +151,19 @@ extern struct heal_settings {
  * next sees that there is one.
  */
 extern struct heal_use {
+	/* These three are looked at together. */
 	uint32_t closed; /* locks' gates that have an owner, and threads that wait at any gate */
-	uint32_t leads;  /* some calls close gates before they lock */
-	uint32_t tracks; /* some sections wait for a lock to be free */
+	uint16_t leads;  /* some calls close gates before they lock */
+	uint16_t tracks; /* some sections wait for a lock to be free */
 	uint32_t whole;  /* some sections are whole units */
-} heal_use;
-static inline bool heal_idle(void)
+} heal_use __attribute__((aligned(8)));
+static inline __attribute__((always_inline)) bool heal_unused(void)
 {
-	return heal_likely(!(__atomic_load_n(&heal_use.closed, __ATOMIC_RELAXED) |
-			     __atomic_load_n(&heal_use.leads, __ATOMIC_RELAXED) |
-			     __atomic_load_n(&heal_use.tracks, __ATOMIC_RELAXED))) &&
-	       heal_likely(!heal_self.open_count);
+	return heal_likely(!__atomic_load_n((const uint64_t *)&heal_use, __ATOMIC_RELAXED));
+}
+static inline __attribute__((always_inline)) bool heal_idle(void)
+{
+	return heal_unused() && heal_likely(!heal_self.open_count);
 }
 
 /* ---- what each of the two runtimes has of its own ---- */
@@ -241,7 +266,7 @@ void heal_tell_forget(void); /* as heal_forget() */
 /* The owner's thread id. */
 int heal_tid_of(uint32_t owner);
 
-/* True: told, and nobody else has the gate. False: told, and somebody may have it. */
+/* True: told, and nobody else has the gate. False: told, and somebody has it. */
 static inline __attribute__((always_inline)) bool heal_tell_fast(const struct atomsan_heal_gate *gate,
 								 const char *from, const char *to)
 {
@@ -255,8 +280,12 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 	/* The compiler must not look first; that the processor does not is what heal_tell.c is about. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	seen = __atomic_load_n((const uint64_t *)&gate->word, __ATOMIC_ACQUIRE);
-	return heal_likely((!(uint32_t)seen || (uint32_t)seen == heal_self.number) &&
-			   heal_mode((uint32_t)(seen >> 32)) == HEAL_UNFENCED);
+	if (heal_unlikely(heal_mode((uint32_t)(seen >> 32)) == HEAL_FENCED)) {
+		/* Told once more, as a fence: a locked operation is the cheapest there is. */
+		__atomic_exchange_n(&mine->from, from, __ATOMIC_SEQ_CST);
+		seen = __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE);
+	}
+	return heal_likely(!(uint32_t)seen || (uint32_t)seen == heal_self.number);
 }
 
 /* ---- order (heal_order.c) ---- */
@@ -265,37 +294,12 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 void heal_order_taken(uint32_t node);
 /* Would waiting for it, with all that the thread has, go against the order in which others take things? */
 bool heal_order_forbids(uint32_t node);
+/* It is not taken so any more. */
+void heal_order_remove(uint32_t from, uint32_t to);
 /* Of a lock with this name another one is taken: what the repository says. */
 void heal_order_add(uint32_t from, uint32_t to);
 
 /* ---- sections (heal_section.c) ---- */
-
-/* Accesses under the lock, thousands of times, and none without it. */
-static inline bool heal_guard_trusted(const struct atomsan_heal_guard *guard)
-{
-	enum { TRUSTED = 4096 };
-
-	return guard->state != HEAL_GUARD_NONE && guard->times >= TRUSTED;
-}
-
-/* NULL: none is known. */
-static inline const void *heal_guard_lock(const struct atomsan_heal_guard *guard, const void *p)
-{
-	uint32_t state = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE);
-
-	return state == HEAL_GUARD_NEAR ? (const char *)p + guard->value
-	       : state == HEAL_GUARD_AT ? (const void *)(uint64_t)guard->value
-					: NULL;
-}
-
-/* It is the lock that the thread took last. */
-static inline bool heal_guard_held(const struct atomsan_heal_guard *guard, const void *p, bool may_share)
-{
-	const struct heal_held *last = &heal_self.held[heal_self.held_count - 1];
-
-	return heal_self.held_count && heal_guard_trusted(guard) &&
-	       last->object == heal_guard_lock(guard, p) && (may_share || !last->shared);
-}
 
 /* Two variables are guarded together from here on. Before threads are. */
 void heal_join(struct atomsan_heal_variable *a, struct atomsan_heal_variable *b);
@@ -311,19 +315,23 @@ void heal_sweep(uint64_t frame);
 /* A lock is about to be let go, and sections that began under it are not over. */
 void heal_close_gates(void);
 /* Each thread counts by itself, and adds up now and then. */
+void heal_count_slot(uint32_t slot, struct atomsan_heal_section *section);
+static inline uint32_t heal_count_find(struct atomsan_heal_section *section)
+{
+	uint32_t slot = ((uint64_t)section >> 6) % HEAL_COUNTS;
+
+	if (heal_unlikely(heal_self.entered[slot].section != section ||
+			  heal_self.entered[slot].times >= 1000))
+		heal_count_slot(slot, section);
+	return slot;
+}
 static inline void heal_count_entered(struct atomsan_heal_section *section)
 {
-	struct heal_thread *me = &heal_self;
-	uint32_t at = ((uint64_t)section >> 6) % HEAL_COUNTS;
-
-	if (heal_unlikely(me->entered[at].section != section || me->entered[at].times >= 1000)) {
-		if (me->entered[at].section)
-			__atomic_fetch_add(&me->entered[at].section->counter[ATOMSAN_HEAL_ENTERED],
-					   me->entered[at].times, __ATOMIC_RELAXED);
-		me->entered[at].section = section;
-		me->entered[at].times = 0;
-	}
-	me->entered[at].times++;
+	heal_self.entered[heal_count_find(section)].times++;
+}
+static inline void heal_count_gated(struct atomsan_heal_section *section)
+{
+	heal_self.entered[heal_count_find(section)].gated++;
 }
 /* What the thread has not counted yet. */
 void heal_count_all(void);
@@ -332,6 +340,8 @@ static inline bool heal_worth_keeping(const struct heal_open *open)
 {
 	const struct atomsan_heal_section *section = open->section;
 
+	if (open->local)
+		return false;
 	if (section->flags & (ATOMSAN_HEAL_CONSECUTIVE | ATOMSAN_HEAL_SCHEDULE))
 		return false;
 	/* Nobody could say of a whole unit that the rest of it does not matter; but it may take too long. */
@@ -339,21 +349,37 @@ static inline bool heal_worth_keeping(const struct heal_open *open)
 		return section->late < 4;
 	return section->late < 4 && section->lingered < 16 * (1 + section->reused);
 }
+/* The section, one of the thread's open ones, is over. */
+void heal_close_section(struct heal_open *open);
 /* The thread gives up all that it has: it waits for others now, or is no more. */
 void heal_give_up(bool counted);
 
 /* ---- standing in line before the first lock (heal_early.c) ---- */
 
 void heal_early(void);
+/* The thread leaves the line, in which nothing has happened yet. False: it is in none. */
+bool heal_early_leave(void);
 
 /* ---- the usual ones (heal_simple.c) ---- */
 
+/* The one thing to be done at a place for an access of this kind; NULL: there are more, or none. */
+static inline const struct atomsan_heal_role *heal_simple_role(const struct atomsan_heal_place *place,
+							       unsigned kinds)
+{
+	const struct atomsan_heal_role *role = place->role;
+
+	if (place->roles == 1)
+		return role->kind & kinds ? role : NULL;
+	/* An update: begun by its read, and ended by its write. */
+	if (place->roles == 2 && (role[0].kind ^ role[1].kind) == 3)
+		return role[0].kind & kinds ? &role[0] : &role[1];
+	return NULL;
+}
 /* At a place where one section begins, or ends: true if that is all done. `unit` is the innermost one that
  * the thread is in. And when an access has been let through. */
-bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from, const char *to,
-		       unsigned kinds, const char *unit, uint64_t frame);
-bool heal_simple_end(const struct atomsan_heal_place *place, const char *from, const char *to,
-		     unsigned kinds);
+bool heal_simple_entry(const struct atomsan_heal_role *role, struct atomsan_heal_variable *accessed,
+		       const char *from, const char *to, const char *unit, uint64_t frame);
+bool heal_simple_end(const struct atomsan_heal_role *role, const char *from, const char *to);
 bool heal_simple_done(void);
 
 /* ---- locks (heal_lock.c) ---- */

@@ -10,7 +10,10 @@
  */
 #include "rt/heal_gate.h"
 
-enum { PLACES = 1024 };
+enum {
+	PLACES = 1024,
+	AGAIN = 8, /* times that one who had to leave the line stands in it again */
+};
 static uint8_t leads[PLACES];
 static struct atomsan_heal_section readers = {.id = "readers"};
 
@@ -29,16 +32,11 @@ static struct heal_held *find(const void *lock)
 	return NULL;
 }
 
-void heal_lock_before(const void *lock)
+static void pass_gate(const void *lock)
 {
 	struct heal_thread *me = &heal_self;
 	uint32_t node = heal_lock_node(lock), owner;
 
-	me->through = NULL;
-	if (heal_unlikely(heal_use.whole))
-		heal_early();
-	if (heal_unlikely(me->reserved) && me->reserved != lock)
-		heal_lock_failed();
 	owner = heal_owner(&heal_locks[node]);
 	/* Who has it passes anyway, and must not be kept from what he would do with it. */
 	if (heal_unlikely((owner && owner != me->number) || leads[slot_of(me->place)]) && !me->reserved &&
@@ -52,7 +50,27 @@ void heal_lock_before(const void *lock)
 		else if (reserve)
 			me->reserved = lock;
 	}
-	heal_waits(node + 1);
+}
+
+void heal_lock_before(const void *lock)
+{
+	struct heal_thread *me = &heal_self;
+
+	me->through = NULL;
+	if (heal_unlikely(me->reserved) && me->reserved != lock)
+		heal_lock_failed();
+	/* Who had to leave the line to get past the gate stands in line again, and sooner or later without.
+	 */
+	for (unsigned tries = 0; tries < AGAIN; tries++) {
+		uint32_t left = me->left;
+
+		if (heal_unlikely(heal_use.whole))
+			heal_early();
+		pass_gate(lock);
+		if (heal_likely(me->left == left) || me->reserved)
+			break;
+	}
+	heal_waits(heal_lock_node(lock) + 1);
 }
 
 void heal_lock_failed(void)
@@ -114,7 +132,8 @@ void heal_lock_taken(const void *lock, bool shared)
 			heal_lock_failed();
 		return;
 	}
-	if (me->held_count || me->open_count)
+	/* Who has its gate has taken that before, and others do not have the lock meanwhile. */
+	if ((me->held_count || me->open_count) && heal_owner(heal_lock_gate(lock)) != me->number)
 		heal_order_taken(heal_lock_node(lock));
 	if (me->held_count == HEAL_HELD) {
 		if (me->reserved == lock)

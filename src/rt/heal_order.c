@@ -6,7 +6,8 @@
  * whose things the gate can be reached the other way round. The program's own
  * locks are waited for in any case; that is the program's business.
  *
- * Edges are bits, and only ever added. What is missing, because it has not
+ * Edges are bits. One is taken away where a section turns out to need a lock at
+ * its end: from then on it takes the lock's gate first (heal_section.c). What is missing, because it has not
  * happened yet, is found by the circle while waiting (heal_gate.c).
  */
 #include "rt/heal_gate.h"
@@ -25,6 +26,11 @@ void heal_order_add(uint32_t from, uint32_t to)
 		return;
 	__atomic_fetch_or(&edges[from][to / 64], bit, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&used[from], 1ull << to / 64, __ATOMIC_RELEASE);
+}
+
+void heal_order_remove(uint32_t from, uint32_t to)
+{
+	__atomic_fetch_and(&edges[from][to / 64], ~(1ull << to % 64), __ATOMIC_RELAXED);
 }
 
 void heal_order_taken(uint32_t node)

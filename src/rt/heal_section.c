@@ -13,30 +13,34 @@
  * again. So the section is kept until its unit is left, unless passes without
  * number have shown that this is no use.
  */
-#include "rt/heal_gate.h"
+#include "rt/heal_guard.h"
 
 #include <stdint.h>
-
-enum {
-	NEAR = 1024, /* bytes: a lock that lies beside what it guards */
-};
 
 static void count(struct atomsan_heal_section *section, enum atomsan_heal_counter counter)
 {
 	__atomic_fetch_add(&section->counter[counter], 1, __ATOMIC_RELAXED);
 }
 
-void heal_count_all(void)
+void heal_count_slot(uint32_t slot, struct atomsan_heal_section *section)
 {
 	struct heal_thread *me = &heal_self;
+	struct atomsan_heal_section *before = me->entered[slot].section;
 
-	for (uint32_t i = 0; i < HEAL_COUNTS; i++) {
-		if (me->entered[i].section)
-			__atomic_fetch_add(&me->entered[i].section->counter[ATOMSAN_HEAL_ENTERED],
-					   me->entered[i].times, __ATOMIC_RELAXED);
-		me->entered[i].section = NULL;
-		me->entered[i].times = 0;
+	if (before) {
+		__atomic_fetch_add(&before->counter[ATOMSAN_HEAL_ENTERED], me->entered[slot].times,
+				   __ATOMIC_RELAXED);
+		__atomic_fetch_add(&before->counter[ATOMSAN_HEAL_GATED], me->entered[slot].gated,
+				   __ATOMIC_RELAXED);
 	}
+	me->entered[slot].section = section;
+	me->entered[slot].times = me->entered[slot].gated = 0;
+}
+
+void heal_count_all(void)
+{
+	for (uint32_t slot = 0; slot < HEAL_COUNTS; slot++)
+		heal_count_slot(slot, NULL);
 }
 
 struct atomsan_heal_variable *heal_leader(struct atomsan_heal_variable *variable)
@@ -52,47 +56,6 @@ void heal_join(struct atomsan_heal_variable *a, struct atomsan_heal_variable *b)
 	b = heal_leader(b);
 	if (a != b)
 		b->leader = a;
-}
-
-/* ---- the lock that something is done under ---- */
-
-static void guard_learn(struct atomsan_heal_guard *guard, const void *lock, const void *p)
-{
-	int64_t distance = (int64_t)((uint64_t)lock - (uint64_t)p);
-	bool near = distance > -NEAR && distance < NEAR;
-
-	guard->value = near ? distance : (int64_t)(uint64_t)lock;
-	__atomic_store_n(&guard->state, near ? HEAL_GUARD_NEAR : HEAL_GUARD_AT, __ATOMIC_RELEASE);
-}
-
-static bool holds(const void *lock, bool may_share)
-{
-	for (uint32_t i = heal_self.held_count; i--;)
-		if (heal_self.held[i].object == lock)
-			return may_share || !heal_self.held[i].shared;
-	return false;
-}
-
-/* Is the variable used under one lock, always, and now? Then that lock's gate does for all. Who only reads
- * may share the lock; a section must have it alone, or two could begin at once. */
-static bool is_guarded(struct atomsan_heal_variable *variable, const void *p, bool may_share)
-{
-	struct atomsan_heal_guard *guard = &variable->guard;
-	const struct heal_thread *me = &heal_self;
-
-	if (guard->state == HEAL_GUARD_NONE)
-		return false;
-	if (guard->state == HEAL_GUARD_UNKNOWN && me->held_count &&
-	    (may_share || !me->held[me->held_count - 1].shared))
-		guard_learn(guard, me->held[me->held_count - 1].object, p);
-	if (guard->state != HEAL_GUARD_UNKNOWN && holds(heal_guard_lock(guard, p), may_share)) {
-		if (heal_likely(heal_guard_trusted(guard)))
-			return true;
-		guard->times++;
-		return false;
-	}
-	__atomic_store_n(&guard->state, HEAL_GUARD_NONE, __ATOMIC_RELEASE);
-	return false;
 }
 
 /* ---- begun ---- */
@@ -123,12 +86,12 @@ static bool take(struct heal_open *open, uint32_t node, const struct heal_wish *
 	return true;
 }
 
+/* Those of the locks that the thread holds, and the innermost first: these will be let go first. */
 static void take_held(struct heal_open *open)
 {
 	struct heal_wish wish = {.section = open->section, .kinds = 3};
 	const struct heal_thread *me = &heal_self;
 
-	/* The innermost first: these will be let go first. */
 	for (uint32_t i = me->held_count; i--;) {
 		uint32_t node = heal_lock_node(me->held[i].object);
 		uint32_t owner = heal_owner(&heal_locks[node]);
@@ -142,15 +105,33 @@ static void take_held(struct heal_open *open)
 	}
 }
 
-static void take_locks(struct heal_open *open, const void *p)
+/* Locks that the end may need and the thread has not: both guesses, as long as both hold. */
+enum { GUESSES = 2 };
+static uint32_t locks_of_end(const struct heal_open *open, const void *locks[GUESSES])
+{
+	const struct atomsan_heal_guard *guard = &open->section->end_guard;
+	uint32_t state = __atomic_load_n(&guard->state, __ATOMIC_ACQUIRE), count = 0;
+	const void *near = open->first + guard->distance;
+
+	if (heal_likely(!state))
+		return 0;
+	if (state & HEAL_GUARD_AT && !heal_guard_holds(guard->lock, true))
+		locks[count++] = guard->lock;
+	if (state & HEAL_GUARD_NEAR && !(count && locks[0] == near) && !heal_guard_holds(near, true))
+		locks[count++] = near;
+	return count;
+}
+
+static void take_locks(struct heal_open *open)
 {
 	struct heal_wish wish = {.section = open->section, .kinds = 3};
-	const void *lock;
+	const void *locks[GUESSES];
+	uint32_t count;
 
 	take_held(open);
-	lock = heal_guard_lock(&open->section->end_guard, p);
-	if (lock && !holds(lock, true)) {
-		uint32_t node = heal_lock_node(lock);
+	count = locks_of_end(open, locks);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t node = heal_lock_node(locks[i]);
 
 		heal_order_taken(node);
 		if (take(open, node, &wish) && !heal_order_forbids(node))
@@ -158,7 +139,14 @@ static void take_locks(struct heal_open *open, const void *p)
 	}
 }
 
-static void close_section(struct heal_open *open)
+/* Nothing has been accessed yet, so all that was taken can be given back. */
+static void give_back(struct heal_open *open)
+{
+	while (open->gates)
+		heal_gate_release(open->nodes[--open->gates]);
+}
+
+void heal_close_section(struct heal_open *open)
 {
 	struct heal_thread *me = &heal_self;
 	struct heal_open *last;
@@ -176,7 +164,7 @@ static void close_section(struct heal_open *open)
 
 static bool overlap(const struct heal_open *open, const char *from, const char *to)
 {
-	return open->section->flags & ATOMSAN_HEAL_ANY || (open->from < to && from < open->to);
+	return open->local || open->section->flags & ATOMSAN_HEAL_ANY || (open->from < to && from < open->to);
 }
 
 /* Those who were there before the gate was ours. */
@@ -191,6 +179,18 @@ static void let_through(uint32_t node, const struct heal_wish *wish)
 		heal_let_through(variable, wish->from, wish->to);
 }
 
+/* Waiting for the variable's gate, somebody else has learned that the end needs a lock. Who has that lock's
+ * gate already may want this one next, and would have to go past it. */
+static bool is_out_of_order(const struct heal_open *open)
+{
+	const void *locks[GUESSES];
+
+	for (uint32_t i = locks_of_end(open, locks); i--;)
+		if (!has_gate(open, heal_lock_node(locks[i])) && open->gates < HEAL_GATES)
+			return true;
+	return false;
+}
+
 static void close_gates(struct heal_open *open)
 {
 	struct atomsan_heal_section *section = open->section;
@@ -198,17 +198,32 @@ static void close_gates(struct heal_open *open)
 	uint32_t node = heal_variable_node(heal_leader(section->variable));
 
 	open->lazy = false;
-	heal_lock_leads();
+	heal_count_gated(section);
+	/* No lock is let go before it is over, so nobody comes in by one. */
+	if (!open->local)
+		heal_lock_leads();
 	if (section->flags & ATOMSAN_HEAL_ANY)
 		wish.from = wish.to = NULL;
-	if (!(section->flags & ATOMSAN_HEAL_SCHEDULE))
-		take_locks(open, open->from);
-	if (heal_self.held_count || heal_self.open_count > 1)
-		heal_order_taken(node);
-	if (heal_likely(open->gates < HEAL_GATES && heal_gate_again(node, &wish)))
-		open->nodes[open->gates++] = node;
-	else if (take(open, node, &wish))
-		let_through(node, &wish);
+	for (unsigned tries = 0;; tries++) {
+		bool again, taken;
+
+		if (!open->local && !(section->flags & ATOMSAN_HEAL_SCHEDULE))
+			take_locks(open);
+		if (heal_self.held_count || heal_self.open_count > 1)
+			heal_order_taken(node);
+		again = heal_likely(open->gates < HEAL_GATES && heal_gate_again(node, &wish));
+		if (again)
+			open->nodes[open->gates++] = node;
+		taken = again || take(open, node, &wish);
+		if (heal_unlikely(taken && !tries && !open->local &&
+				  !(section->flags & ATOMSAN_HEAL_SCHEDULE) && is_out_of_order(open))) {
+			give_back(open);
+			continue;
+		}
+		if (taken && !again)
+			let_through(node, &wish);
+		break;
+	}
 	if (open->stage == HEAL_LINGERING)
 		for (uint32_t i = 0; i < open->gates; i++)
 			heal_gate_stage(open->nodes[i], HEAL_LINGERING);
@@ -222,12 +237,13 @@ static void begin_early(struct heal_open *open, const char *from, const char *to
 	bool any = open->section->flags & ATOMSAN_HEAL_ANY;
 	struct heal_wish wish = {.from = any ? NULL : from, .to = any ? NULL : to};
 
-	open->from = from;
+	open->from = open->first = from;
 	open->to = to;
 	open->held = heal_self.held_count;
 	open->stage = HEAL_OWNED;
+	heal_count_gated(open->section);
 	heal_lock_leads();
-	take_locks(open, from);
+	take_locks(open);
 	/* Meanwhile it may have been taken for another section, too. */
 	gate->from = gate->count > 1 ? NULL : wish.from;
 	gate->to = gate->count > 1 ? NULL : wish.to;
@@ -266,16 +282,18 @@ static void widen(struct heal_open *open, const char *from, const char *to)
 }
 
 /* False: it is not this section's unit that comes here. */
-static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_variable *variable,
+static bool enter(const struct atomsan_heal_role *role, struct atomsan_heal_variable *variable,
 		  const char *from, const char *to)
 {
+	struct atomsan_heal_section *section = role->section;
+	bool local = role->what & ATOMSAN_HEAL_LOCAL;
 	struct heal_thread *me = &heal_self;
 	struct heal_open *open, *before = NULL;
 	uint64_t frame;
 
 	if (section->flags & ATOMSAN_HEAL_OFF)
 		return false;
-	frame = heal_frame_of(section);
+	frame = local ? HEAL_NO_FRAME : heal_frame_of(section);
 	if (!frame)
 		return false;
 	for (uint32_t i = 0; i < me->open_count; i++)
@@ -283,7 +301,7 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 			before = &me->open[i];
 	if (before && before->stage == HEAL_EARLY) {
 		heal_count_entered(section);
-		is_guarded(variable, from, false);
+		heal_guard_covers(variable, from, false);
 		begin_early(before, from, to);
 		return true;
 	}
@@ -300,28 +318,29 @@ static bool enter(struct atomsan_heal_section *section, struct atomsan_heal_vari
 	if (me->open_count == HEAL_OPEN) {
 		if (!before)
 			return false;
-		close_section(before);
+		heal_close_section(before);
 		before = NULL;
 	}
 	heal_count_entered(section);
 	open = &me->open[me->open_count];
 	open->section = section;
-	open->from = from;
+	open->from = open->first = from;
 	open->to = to;
 	open->frame = frame;
 	open->depth = 1;
 	open->stage = HEAL_OWNED;
 	open->reused = false;
+	open->local = local;
 	open->held = me->held_count;
 	open->gates = 0;
 	me->open_count++;
 	/* While the lock is held that all use the variable under, nobody else comes. */
-	open->lazy = is_guarded(variable, from, false) && !(section->flags & ATOMSAN_HEAL_SCHEDULE);
+	open->lazy = heal_guard_covers(variable, from, false) && !(section->flags & ATOMSAN_HEAL_SCHEDULE);
 	if (!open->lazy)
 		close_gates(open);
 	/* What it was begun with before is passed on to this one. */
 	if (before)
-		close_section(before);
+		heal_close_section(before);
 	return true;
 }
 
@@ -343,7 +362,21 @@ static void set_stage(struct heal_open *open, enum heal_stage stage)
 		heal_gate_stage(open->nodes[i], stage);
 }
 
-static void reach_end(struct heal_open *open, const char *from)
+/* A lock that the section's end is made under, and its entry was not: from now on entries take its gate. Its
+ * gate comes first, and then that it is known: we may come to lock once more, and who knew before we have
+ * the gate would wait behind it for the variable's, which is ours. */
+static void learn_lock(struct heal_open *open, const void *lock)
+{
+	uint32_t node = heal_lock_node(lock);
+
+	take_held(open);
+	for (uint32_t i = 0; i < open->gates; i++)
+		heal_order_remove(open->nodes[i], node);
+	heal_guard_learn(&open->section->end_guard, lock, open->first);
+	heal_use.tracks = 1;
+}
+
+static void reach_end(struct heal_open *open)
 {
 	const struct heal_thread *me = &heal_self;
 
@@ -352,11 +385,14 @@ static void reach_end(struct heal_open *open, const char *from)
 		return;
 	}
 	/* One whose gates are not needed yet has not let go what it began under. */
-	for (uint32_t i = open->lazy ? 0 : me->held_count; i--;)
-		if (!has_gate(open, heal_lock_node(me->held[i].object))) {
-			guard_learn(&open->section->end_guard, me->held[i].object, from);
-			heal_use.tracks = 1;
-		}
+	for (uint32_t i = open->lazy || open->local ? 0 : me->held_count; i--;) {
+		const void *lock = me->held[i].object;
+
+		if (!has_gate(open, heal_lock_node(lock)))
+			learn_lock(open, lock);
+		else if (heal_guard_is(&open->section->end_guard, open->first, lock))
+			heal_guard_learn(&open->section->end_guard, lock, open->first);
+	}
 	if (open->stage == HEAL_LINGERING) {
 		open->reused = true;
 	} else if (heal_worth_keeping(open)) {
@@ -378,7 +414,7 @@ void heal_done(void)
 		heal_untell();
 	for (uint32_t i = me->open_count; i--;)
 		if (me->open[i].stage == HEAL_PASSING)
-			close_section(&me->open[i]);
+			heal_close_section(&me->open[i]);
 }
 
 void heal_sweep(uint64_t frame)
@@ -387,7 +423,7 @@ void heal_sweep(uint64_t frame)
 
 	for (uint32_t i = me->open_count; i--;)
 		if (me->open[i].frame >= frame)
-			close_section(&me->open[i]);
+			heal_close_section(&me->open[i]);
 }
 
 void heal_give_up(bool counted)
@@ -401,7 +437,7 @@ void heal_give_up(bool counted)
 
 		if (counted && open->stage == HEAL_OWNED)
 			count(open->section, ATOMSAN_HEAL_GIVEN_UP);
-		close_section(open);
+		heal_close_section(open);
 	}
 }
 
@@ -417,7 +453,7 @@ static void pass_by(struct atomsan_heal_variable *variable, const char *from, co
 	/* Outside of its sections, somebody may be about to take a gate away that was kept. */
 	if (owner == heal_self.number && leader->gate.count)
 		return;
-	if (is_guarded(variable, from, kinds == ATOMSAN_HEAL_READ)) {
+	if (heal_guard_covers(variable, from, kinds == ATOMSAN_HEAL_READ)) {
 		if (heal_unlikely(owner))
 			heal_gate_pass(node, &wish);
 		return;
@@ -437,12 +473,12 @@ static bool reach_ends(const struct atomsan_heal_place *place, const char *from,
 	for (uint32_t i = 0; i < place->roles; i++) {
 		const struct atomsan_heal_role *role = &place->role[i];
 
-		if (role->what != ATOMSAN_HEAL_END || !(role->kind & kinds))
+		if (!(role->what & ATOMSAN_HEAL_END) || !(role->kind & kinds))
 			continue;
 		for (uint32_t j = 0; j < me->open_count; j++)
 			if (me->open[j].section == role->section && me->open[j].stage != HEAL_EARLY &&
 			    overlap(&me->open[j], from, to)) {
-				reach_end(&me->open[j], from);
+				reach_end(&me->open[j]);
 				ended = true;
 			}
 	}
@@ -457,8 +493,8 @@ static bool enter_all(const struct atomsan_heal_place *place, const char *from, 
 	for (uint32_t i = 0; i < place->roles; i++) {
 		const struct atomsan_heal_role *role = &place->role[i];
 
-		if (role->what == ATOMSAN_HEAL_ENTRY && role->kind & kinds)
-			entered |= enter(role->section, place->variable, from, to);
+		if (role->what & ATOMSAN_HEAL_ENTRY && role->kind & kinds)
+			entered |= enter(role, place->variable, from, to);
 	}
 	return entered;
 }

@@ -8,33 +8,36 @@
  * through. What is anything else is left to heal_section.c, which does all of
  * it, and this as well.
  */
-#include "rt/heal_gate.h"
+#include "rt/heal_guard.h"
 
-bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from, const char *to,
-		       unsigned kinds, const char *unit, uint64_t frame)
+bool heal_simple_entry(const struct atomsan_heal_role *role, struct atomsan_heal_variable *accessed,
+		       const char *from, const char *to, const char *unit, uint64_t frame)
 {
 	struct heal_thread *me = &heal_self;
-	struct atomsan_heal_section *section = place->role->section;
+	struct atomsan_heal_section *section = role->section;
 	struct atomsan_heal_variable *variable = section->variable;
 	struct heal_wish wish = {.section = section, .from = from, .to = to, .kinds = 3};
 	struct heal_open *open = &me->open[0];
-	bool lazy;
+	bool local = role->what & ATOMSAN_HEAL_LOCAL, lazy;
 
-	if (heal_unlikely(section->unit != unit || !(place->role->kind & kinds) ||
+	if (heal_unlikely((!local && section->unit != unit) ||
 			  section->flags & (ATOMSAN_HEAL_OFF | ATOMSAN_HEAL_SCHEDULE)))
 		return false;
 	if (variable->leader)
 		variable = variable->leader;
-	lazy = heal_guard_held(&place->variable->guard, from, false);
-	if (!lazy &&
-	    (me->held_count || section->end_guard.state || place->variable->guard.state != HEAL_GUARD_NONE ||
-	     heal_unlikely(!variable->node) || !heal_gate_again((uint32_t)variable->node, &wish)))
+	lazy = heal_guard_held(&accessed->guard, from, false);
+	if (!lazy && ((!local && (me->held_count || section->end_guard.state)) ||
+		      accessed->guard.state != HEAL_GUARD_NONE || heal_unlikely(!variable->node) ||
+		      !heal_gate_again((uint32_t)variable->node, &wish)))
 		return false;
 	heal_count_entered(section);
+	if (!lazy)
+		heal_count_gated(section);
 	open->section = section;
-	open->from = from;
+	open->from = open->first = from;
 	open->to = to;
-	open->frame = frame;
+	open->frame = local ? HEAL_NO_FRAME : frame;
+	open->local = local;
 	open->depth = 1;
 	open->held = me->held_count;
 	open->stage = HEAL_OWNED;
@@ -46,17 +49,16 @@ bool heal_simple_entry(const struct atomsan_heal_place *place, const char *from,
 	return true;
 }
 
-bool heal_simple_end(const struct atomsan_heal_place *place, const char *from, const char *to, unsigned kinds)
+bool heal_simple_end(const struct atomsan_heal_role *role, const char *from, const char *to)
 {
 	struct heal_thread *me = &heal_self;
-	const struct atomsan_heal_role *role = place->role;
 	struct heal_open *open = &me->open[0];
 
-	if (heal_unlikely(me->open_count != 1 || open->section != role->section || !(role->kind & kinds) ||
-			  open->depth != 1 || open->stage != HEAL_OWNED || heal_worth_keeping(open)) ||
-	    (open->lazy ? open->gates : open->gates != 1 || me->held_count))
+	if (heal_unlikely(me->open_count != 1 || open->section != role->section || open->depth != 1 ||
+			  open->stage != HEAL_OWNED || heal_worth_keeping(open)) ||
+	    (open->lazy ? open->gates : open->gates != 1 || (me->held_count && !open->local)))
 		return false;
-	if (heal_unlikely(!(open->section->flags & ATOMSAN_HEAL_ANY) &&
+	if (heal_unlikely(!open->local && !(open->section->flags & ATOMSAN_HEAL_ANY) &&
 			  (open->from >= to || from >= open->to)))
 		return false;
 	open->stage = HEAL_PASSING;

@@ -121,8 +121,6 @@ bool heal_tell(uint32_t node, const struct heal_wish *wish)
 
 	if (heal_tell_fast(gate, wish->from, wish->to))
 		return true;
-	if (heal_mode(__atomic_load_n(&gate->mode, __ATOMIC_RELAXED)) == HEAL_FENCED)
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	owner = heal_owner(gate);
 	if (heal_likely(!owner || owner == heal_self.number || !heal_conflicts(gate, wish)))
 		return true;

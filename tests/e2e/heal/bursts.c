@@ -3,7 +3,8 @@
  * Threads that add to one number without a lock, in bursts: for a while one of
  * them does it alone, over and over, and then others come. Each addition is a
  * section, but for those of the last thread, which are single accesses outside
- * of all of them. If every section is whole the sum is right.
+ * of all of them. Those of the first thread begin and end in one block, and are
+ * made under a lock that nobody else has. If every section is whole the sum is right.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@ struct sum {
 static struct sum sum;
 static long rounds;
 static pthread_barrier_t start;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((noinline)) static void add(struct sum *to)
 {
@@ -28,9 +30,21 @@ __attribute__((noinline)) static void add(struct sum *to)
 	to->value = value + 1; /* end */
 }
 
+__attribute__((noinline)) static void add_local(struct sum *to)
+{
+	to->value += 1; /* local */
+}
+
 __attribute__((noinline)) static void bump(struct sum *to)
 {
 	to->value += 1;
+}
+
+static void add_under(pthread_mutex_t *mutex)
+{
+	pthread_mutex_lock(mutex);
+	add_local(&sum);
+	pthread_mutex_unlock(mutex);
 }
 
 static void *work(void *number)
@@ -46,6 +60,8 @@ static void *work(void *number)
 		for (; burst && done < rounds; burst--, done++)
 			if ((uintptr_t)number == THREADS - 1)
 				bump(&sum);
+			else if (!number)
+				add_under(&lock);
 			else
 				add(&sum);
 		/* Sometimes the others are left alone. */
