@@ -46,7 +46,7 @@ struct noted {
 	uint32_t next; /* in model.noted; free list, too */
 	uint8_t rule;
 	bool writes;
-	bool shared; /* another one was on the set at the same time: marks may be of either */
+	bool shared; /* another one was on the set at the same time: a cell may have the mark of both */
 };
 
 /* Accesses of a unit: one, or several from the same place to neighbouring bytes or at equal distances. Or
@@ -132,6 +132,8 @@ bool private_access(struct model *model, struct cell *cell, uint32_t root, const
 		    uint64_t granule, uint8_t bytes);
 /* The sink hears of all that the units on the set have done. */
 void private_tell_all(struct model *model, uint32_t root);
+/* The mark of cells that several units of the set have read. */
+uint32_t private_reading(struct model *model, uint32_t root);
 /* No unit is open on the set any more, or what they did was told. */
 void private_alone(struct model *model, uint32_t root);
 /* The sink hears of all that the unit has done. */

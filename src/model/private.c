@@ -30,6 +30,19 @@ static void stop_reading(struct model *model, struct set *set)
 	set->reading = 0;
 }
 
+uint32_t private_reading(struct model *model, uint32_t root)
+{
+	struct set *set = &model->sets[root];
+
+	if (!set->reading) {
+		struct log reading = notes_begin(model, 0);
+
+		set->reading = log_mark(&reading);
+		map_set(&model->marks, set->reading, READING);
+	}
+	return set->reading;
+}
+
 static void tell_one(struct model *model, uint32_t index)
 {
 	struct open_unit *unit = &model->units[index];
@@ -75,15 +88,7 @@ static bool make_way(struct model *model, struct cell *cell, uint32_t root, bool
 	if (reads && other == READING)
 		return true;
 	if (reads && !cell->written) {
-		struct set *set = &model->sets[root];
-
-		if (!set->reading) {
-			struct log reading = notes_begin(model, 0);
-
-			set->reading = log_mark(&reading);
-			map_set(&model->marks, set->reading, READING);
-		}
-		cell->location = set->reading;
+		cell->location = private_reading(model, root);
 		return true;
 	}
 	/* They will meet again. */

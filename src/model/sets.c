@@ -93,6 +93,7 @@ static void free_root_if_idle(struct model *model, uint32_t root)
 	if (!goes(set) || set->open)
 		return;
 	unlink_key(model, root);
+	private_alone(model, root);
 	model->sink.set_free(model->sink.user, set->handle);
 	quiet_drop(model, set);
 	set->next = model->set_free;
