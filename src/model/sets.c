@@ -329,11 +329,13 @@ static void forget_granule(struct model *model, struct memory_chunk *chunk, stru
 {
 	uint64_t address = chunk->number << MEMORY_CHUNK_SHIFT | (uint64_t)(granule - chunk->granules) * 8;
 
-	if (granule->parts) {
-		for (unsigned i = 0; i < memory_room(granule->parts); i++)
-			forget_cell(model, chunk, &memory_cells(&model->memory, granule->parts)[i], address);
-		memory_cells_free(&model->memory, granule->parts);
-		granule->parts = 0;
+	uint32_t parts = granule_parts(granule);
+
+	if (parts) {
+		for (unsigned i = 0; i < memory_room(parts); i++)
+			forget_cell(model, chunk, &memory_cells(&model->memory, parts)[i], address);
+		memory_cells_free(&model->memory, parts);
+		granule_set_parts(granule, 0);
 	} else {
 		forget_cell(model, chunk, &granule->cell, address);
 	}
@@ -367,7 +369,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 			for (; address < stop && chunk->used; address += 8) {
 				struct granule *granule = &chunk->granules[memory_index(address)];
 
-				if (granule->cell.set || granule->parts)
+				if (granule->cell.set || granule_parts(granule))
 					forget_granule(model, chunk, granule);
 			}
 		}
