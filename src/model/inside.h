@@ -204,6 +204,7 @@ struct thread {
 	struct map semaphores; /* waits less posts, plus one */
 	struct note *notes;
 	uint32_t note_count, note_room, note_limit;
+	uint32_t note_tidied, note_whole; /* so many were tidied, by themselves and all at once */
 	uint32_t epoch; /* goes on when it synchronises, and when an access of it was news to the sink */
 };
 

@@ -15,12 +15,33 @@ struct log notes_begin(struct model *model, uint32_t frame)
 	return (struct log){.number = (uint32_t)++model->numbers, .frame = frame};
 }
 
+/* When they are tidied next: a good part of them is new then, so that tidying costs no more than noting. */
+static void set_limit(struct thread *thread)
+{
+	uint32_t more = thread->note_count / 4;
+
+	thread->note_tidied = thread->note_count;
+	thread->note_limit = thread->note_count + (more > FIRST_LIMIT ? more : FIRST_LIMIT);
+}
+
+/* Room that is not used is given back: much may have been noted once, and never again. */
+static __attribute__((noinline)) void shrink(struct thread *thread)
+{
+	set_limit(thread);
+	thread->note_room = thread->note_limit + NOTES_MOST;
+	thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
+}
+
 void notes_left(struct thread *thread, uint32_t index)
 {
+	enum { SPARE = 1 << 15 };
 	const struct frame *frame = &thread->frames[index];
 
-	if (frame->lowest > index)
+	if (frame->lowest > index) {
 		thread->note_count = frame->notes;
+		if (__builtin_expect(thread->note_room > SPARE && thread->note_room / 8 > frame->notes, 0))
+			shrink(thread);
+	}
 	else if (index && thread->frames[index - 1].lowest > frame->lowest)
 		thread->frames[index - 1].lowest = frame->lowest;
 }
@@ -63,23 +84,45 @@ static void tell_all(struct model *model, struct thread *thread)
 
 static void grow(struct thread *thread)
 {
-	thread->note_room = thread->note_room ? thread->note_room * 2 : 64;
+	uint32_t enough = thread->note_limit + NOTES_MOST;
+
+	thread->note_room = enough > thread->note_room && enough / 2 < thread->note_room ? enough
+			    : thread->note_room                                         ? thread->note_room * 2
+											: 64;
 	thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
+}
+
+/*
+ * What has come since the last time is tidied by itself, for most often that goes
+ * together which was noted one after the other. Now and then all of them are.
+ */
+static void make_fewer(struct model *model, struct thread *thread)
+{
+	uint32_t from = thread->note_tidied;
+
+	/* Frames that were left have taken theirs along. */
+	if (from > thread->note_count)
+		from = thread->note_count;
+	if (thread->note_whole > from)
+		thread->note_whole = from;
+	notes_tidy(model, thread, from);
+	if (from && thread->note_count / 2 > thread->note_whole + FIRST_LIMIT / 2) {
+		notes_tidy(model, thread, 0);
+		from = 0;
+	}
+	if (!from)
+		thread->note_whole = thread->note_count;
+	if (thread->note_count > LAST_LIMIT / 2)
+		tell_all(model, thread);
+	set_limit(thread);
 }
 
 void notes_make_room(struct model *model, struct thread *thread)
 {
 	if (!thread->note_limit)
 		thread->note_limit = FIRST_LIMIT;
-	if (thread->note_count >= thread->note_limit) {
-		notes_tidy(model, thread);
-		if (thread->note_count > thread->note_limit / 2) {
-			if (thread->note_limit < LAST_LIMIT)
-				thread->note_limit *= 2;
-			else
-				tell_all(model, thread);
-		}
-	}
+	if (thread->note_count >= thread->note_limit)
+		make_fewer(model, thread);
 	if (thread->note_count + NOTES_MOST > thread->note_room)
 		grow(thread);
 }
@@ -258,7 +301,7 @@ void notes_over(struct thread *thread)
 		return;
 	free(thread->notes);
 	thread->notes = NULL;
-	thread->note_room = thread->note_limit = 0;
+	thread->note_room = thread->note_limit = thread->note_tidied = thread->note_whole = 0;
 }
 
 void notes_release(struct model *model)

@@ -102,8 +102,8 @@ void notes_left(struct thread *thread, uint32_t frame);
 void notes_over(struct thread *thread);
 void notes_release(struct model *model);
 /* tidy.c */
-/* Makes them fewer. */
-void notes_tidy(struct model *model, struct thread *thread);
+/* Makes those from this number on fewer, or all. */
+void notes_tidy(struct model *model, struct thread *thread, uint32_t from);
 
 /* quiet.c */
 /* The open unit that is noted down for the set (a root) and the thread; NULL: none. */

@@ -312,10 +312,10 @@ static void tidy_part(struct model *model, struct thread *thread, uint32_t begin
 	free(entries);
 }
 
-/* Drops the notes of units that have ended; of the others, logs know nothing for now. */
-static void unlink_all(struct model *model, struct thread *thread)
+/* Drops the notes of units that have ended; of the others, logs know those before `from` for now. */
+static void unlink_all(struct model *model, struct thread *thread, uint32_t from)
 {
-	for (uint32_t i = 0; i < thread->note_count; i++) {
+	for (uint32_t i = thread->note_count; i-- > from;) {
 		struct log *log = notes_log(model, thread, &thread->notes[i]);
 
 		if (!log) {
@@ -323,14 +323,17 @@ static void unlink_all(struct model *model, struct thread *thread)
 			thread->notes[i].stays = false;
 			continue;
 		}
-		log->notes = log->first = 0;
+		log->notes = thread->notes[i].previous;
+		if (from)
+			continue;
+		log->first = 0;
 		log->barred = false;
 	}
 }
 
-static void link_all(struct model *model, struct thread *thread)
+static void link_all(struct model *model, struct thread *thread, uint32_t from)
 {
-	for (uint32_t i = 0; i < thread->note_count; i++) {
+	for (uint32_t i = from; i < thread->note_count; i++) {
 		struct log *log = notes_log(model, thread, &thread->notes[i]);
 
 		thread->notes[i].previous = log->notes;
@@ -338,29 +341,57 @@ static void link_all(struct model *model, struct thread *thread)
 	}
 }
 
-void notes_tidy(struct model *model, struct thread *thread)
+/* Bytes that are no more concern all that was noted of them before. */
+static bool has_bars(const struct thread *thread, uint32_t from)
 {
-	uint32_t begin = 0;
+	for (uint32_t i = from; i < thread->note_count; i++)
+		if (is_bar(&thread->notes[i]))
+			return true;
+	return false;
+}
 
-	unlink_all(model, thread);
-	drop_let_go(model, thread);
+/* A buffer that is seldom as large is not kept. */
+static void let_go_of_left(struct notes_left *left)
+{
+	enum { KEPT = 1 << 12 };
+
+	if (left->room <= KEPT)
+		return;
+	free(left->notes);
+	*left = (struct notes_left){0};
+}
+
+void notes_tidy(struct model *model, struct thread *thread, uint32_t from)
+{
+	uint32_t begin;
+
+	if (from && has_bars(thread, from))
+		from = 0;
+	begin = from;
+	unlink_all(model, thread, from);
+	model->pieces.count = 0;
+	if (!from)
+		drop_let_go(model, thread);
 	model->left.count = 0;
 	for (uint32_t i = 0; i <= thread->depth; i++) {
 		uint32_t end = i < thread->depth ? thread->frames[i].notes : thread->note_count;
 
+		if (end <= from && i < thread->depth)
+			continue;
 		if (begin < end)
 			tidy_part(model, thread, begin, end);
 		if (i < thread->depth)
-			thread->frames[i].notes = model->left.count;
+			thread->frames[i].notes = from + model->left.count;
 		begin = end;
 	}
-	thread->note_count = model->left.count;
+	thread->note_count = from + model->left.count;
 	/* Pieces may be more than what they were pieces of. */
 	if (thread->note_room < thread->note_count) {
 		thread->note_room = thread->note_count;
 		thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
 	}
-	if (thread->note_count)
-		memcpy(thread->notes, model->left.notes, thread->note_count * sizeof(*thread->notes));
-	link_all(model, thread);
+	if (model->left.count)
+		memcpy(thread->notes + from, model->left.notes, model->left.count * sizeof(*thread->notes));
+	let_go_of_left(&model->left);
+	link_all(model, thread, from);
 }

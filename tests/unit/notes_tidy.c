@@ -141,7 +141,9 @@ static void nothing_is_lost(void **unused)
 		struct thread *thread = model->threads;
 		uint32_t logs = 1 + below(LOGS);
 
-		/* Several times, so that what was put together comes in again. */
+		uint32_t tidied = 0;
+
+		/* Several times, so that what was put together comes in again, all of it or what is new. */
 		for (uint32_t part = 0; part < 3; part++) {
 			for (uint32_t i = below(300); i-- > 0;) {
 				add_one(model, logs, round % 2);
@@ -151,7 +153,8 @@ static void nothing_is_lost(void **unused)
 			}
 			listen(model, before);
 			fewer += thread->note_count;
-			notes_tidy(model, thread);
+			notes_tidy(model, thread, round % 5 ? tidied : 0);
+			tidied = thread->note_count;
 			fewer -= thread->note_count;
 			listen(model, after);
 			assert_memory_equal(before, after, sizeof *before);
