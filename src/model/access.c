@@ -49,7 +49,7 @@ static void tell_sink(struct model *model, struct cell *cell, uint64_t address, 
 
 	if (!cell->location && model->quiet)
 		cell->location = sink->location_new(sink->user);
-	unit = unit_of_access(model, who->thread, root);
+	unit = who->ended ? who->unit : unit_of_access(model, who->thread, root);
 	if (unit == MODEL_NO_UNIT) {
 		struct model_unit alone = {.thread = who->thread,
 					   .context = who->context,

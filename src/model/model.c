@@ -27,6 +27,7 @@ void model_free(struct model *model)
 	together_release(model);
 	unit_release_all(model);
 	notes_release(model);
+	kept_release(model);
 	sets_release(model);
 	places_release(model);
 	memory_release(&model->memory);
@@ -124,6 +125,10 @@ static void op_event(struct model *model, const struct trace_event *event)
 		if (thread->started)
 			model->live_threads--;
 		thread->started = false;
+		break;
+	case TRACE_OP_BARRIER_ENTER:
+		/* It does nothing until it leaves, but others may go on before it is seen to. */
+		waited(model, event);
 		break;
 	case TRACE_OP_JOIN:
 	case TRACE_OP_BARRIER_LEAVE:
