@@ -41,8 +41,7 @@ void notes_left(struct thread *thread, uint32_t index)
 		thread->note_count = frame->notes;
 		if (__builtin_expect(thread->note_room > SPARE && thread->note_room / 8 > frame->notes, 0))
 			shrink(thread);
-	}
-	else if (index && thread->frames[index - 1].lowest > frame->lowest)
+	} else if (index && thread->frames[index - 1].lowest > frame->lowest)
 		thread->frames[index - 1].lowest = frame->lowest;
 }
 
@@ -86,9 +85,10 @@ static void grow(struct thread *thread)
 {
 	uint32_t enough = thread->note_limit + NOTES_MOST;
 
-	thread->note_room = enough > thread->note_room && enough / 2 < thread->note_room ? enough
-			    : thread->note_room                                         ? thread->note_room * 2
-											: 64;
+	if (enough > thread->note_room && enough / 2 < thread->note_room)
+		thread->note_room = enough;
+	else
+		thread->note_room = thread->note_room ? thread->note_room * 2 : 64;
 	thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
 }
 

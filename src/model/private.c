@@ -11,9 +11,9 @@
  * unit, before that access: of all that this unit has done so far. The sink hears
  * of such a cell at once from then on. What a unit that ends and matters did is kept
  * (kept.c), as if it were open; one that does not matter is forgotten by an engine, and its notes go
- * with it. So a mark is either of such a unit, or of one that is nothing to anybody, and a cell with a mark has no
- * other past. Telling late makes the same edges: those out of the unit are made
- * after it is told, and at the cells that it had to itself none lead into it.
+ * with it. So a mark is either of such a unit, or of one that is nothing to anybody, and a cell with a mark
+ * has no other past. Telling late makes the same edges: those out of the unit are made after it is told, and
+ * at the cells that it had to itself none lead into it.
  */
 #include "model/notes_inl.h"
 
