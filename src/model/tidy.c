@@ -16,8 +16,9 @@
 
 #include <string.h>
 
-/* Logs of which bytes that are no more are looked for at a time. */
-enum { LOGS = 8 };
+/* Logs of which bytes that are no more are looked for at a time: as many as a key of `barred` has room for.
+ */
+enum { LOGS = 64 };
 /* A longer note is not looked through. */
 enum { LONGEST = 1 << 20 };
 
@@ -27,6 +28,12 @@ struct let_go {
 	bool stays;            /* one of its notes does */
 	uint64_t lowest, most; /* addresses */
 };
+
+/* By which the bytes of a granule that are no more, to a log, are found. */
+static uint64_t barred_key(uint64_t address, uint32_t log)
+{
+	return (address & ~7ull) << 3 | log;
+}
 
 /* A note, or with PIECE what was left of one. */
 #define PIECE 0x80000000u
@@ -87,7 +94,7 @@ static bool cut_bytes(struct model *model, const struct note *note, uint32_t ind
 	bool any = false;
 
 	for (uint64_t at = from; at < to; at++) {
-		uint8_t barred = (uint8_t)map_get(&model->barred, (at & ~7ull) | log);
+		uint8_t barred = (uint8_t)map_get(&model->barred, barred_key(at, log));
 
 		if (!barred) {
 			at |= 7;
@@ -143,7 +150,7 @@ static void drop_let_go(struct model *model, struct thread *thread)
 		if (is_dropped(note))
 			continue;
 		if (is_bar(note)) {
-			uint64_t key = note->address;
+			uint64_t key;
 
 			if (log < 0 && count == LOGS)
 				continue;
@@ -151,7 +158,7 @@ static void drop_let_go(struct model *model, struct thread *thread)
 				log = (int)count++;
 				logs[log] = (struct let_go){.unit = note->unit, .lowest = UINT64_MAX};
 			}
-			key |= (uint64_t)log;
+			key = barred_key(note->address, (uint32_t)log);
 			map_set(&model->barred, key, map_get(&model->barred, key) | note->mask);
 			if (note->address < logs[log].lowest)
 				logs[log].lowest = note->address;
