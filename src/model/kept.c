@@ -13,10 +13,12 @@
  */
 #include "model/notes_inl.h"
 
-/* More notes than this are told, not kept. A test has another number. */
-#ifndef KEPT_LIMIT
-#define KEPT_LIMIT (1u << 23)
+/* A unit is told, not kept, that has fewer notes, where there are as many units or notes already. They are
+ * few, for all of them are looked at wherever bytes are freed. A test has other numbers. */
+#ifndef KEPT_LIMITS
+#define KEPT_LIMITS FEWEST = 64, MOST_UNITS = 64, MOST_NOTES = 1 << 23
 #endif
+enum { KEPT_LIMITS };
 
 struct kept {
 	struct log log; /* of `notes` */
@@ -126,8 +128,10 @@ bool kept_add(struct model *model, uint32_t unit_index)
 		return false;
 	for (uint32_t i = unit->log.notes; i; i = thread->notes[i - 1].previous)
 		count++;
+	if (count < FEWEST)
+		return false;
 	drop_gone(model, unit->set);
-	if (model->kept_notes + count > KEPT_LIMIT)
+	if (model->kept_alive == MOST_UNITS || model->kept_notes + count > MOST_NOTES)
 		return false;
 	index = kept_new(model);
 	struct kept *kept = &model->kept[index];
