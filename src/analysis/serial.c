@@ -92,6 +92,16 @@ static bool unit_matters(void *user, uint32_t unit)
 	return check_unit_matters(((struct serial *)user)->check, unit);
 }
 
+static uint64_t unit_reference(void *user, uint32_t unit)
+{
+	return check_unit_reference(((struct serial *)user)->check, unit);
+}
+
+static bool unit_there(void *user, uint64_t reference)
+{
+	return check_unit_there(((struct serial *)user)->check, reference);
+}
+
 static uint32_t location_new(void *user)
 {
 	return check_location_new(((struct serial *)user)->check);
@@ -323,6 +333,8 @@ struct serial *serial_new(struct trace *trace, const struct serial_options *opti
 				  .unit_begin = unit_begin,
 				  .unit_end = unit_end,
 				  .unit_matters = unit_matters,
+				  .unit_reference = unit_reference,
+				  .unit_there = unit_there,
 				  .location_new = location_new,
 				  .location_split = location_split,
 				  .location_free = location_free,

@@ -120,6 +120,16 @@ bool check_unit_matters(struct check *check, uint32_t unit)
 	return check->engine->matters(check, unit);
 }
 
+uint64_t check_unit_reference(struct check *check, uint32_t unit)
+{
+	return unit_at(check, unit)->ref;
+}
+
+bool check_unit_there(struct check *check, uint64_t reference)
+{
+	return unit_of(check, reference);
+}
+
 static __attribute__((noinline)) void read_first(struct check *check, uint32_t unit, uint32_t location,
 						 const struct check_access_tag *tag)
 {

@@ -145,6 +145,10 @@ uint32_t check_unit_begin(struct check *check, const struct check_unit_tag *tag)
 void check_unit_end(struct check *check, uint32_t unit);
 /* Would it still matter if it ended now? */
 bool check_unit_matters(struct check *check, uint32_t unit);
+/* A name of the unit that no other will have; and whether it still matters. A unit that has ended and does
+ * may be told of accesses by which it comes after nobody. */
+uint64_t check_unit_reference(struct check *check, uint32_t unit);
+bool check_unit_there(struct check *check, uint64_t reference);
 
 uint32_t check_location_new(struct check *check);
 /* Another location with the same past: bytes that were accessed together go separate ways. */

@@ -22,10 +22,10 @@ uint32_t pool_grow(struct pool *pool, uint32_t size)
 	if (pool->used == pool->capacity) {
 		BUG_ON(pool->capacity > UINT32_MAX / 2);
 		pool->items = mem_resize(pool->items, pool->capacity * 2ul, size);
-		memset((char *)pool->items + (uint64_t)pool->capacity * size, 0,
-		       (uint64_t)pool->capacity * size);
 		pool->capacity *= 2;
 	}
+	/* Not all at once: a page that was never written to takes no memory. */
+	memset((char *)pool->items + (uint64_t)pool->used * size, 0, size);
 	return pool->used++;
 }
 

@@ -49,7 +49,7 @@ static void tell_sink(struct model *model, struct cell *cell, uint64_t address, 
 
 	if (!cell->location && model->quiet)
 		cell->location = sink->location_new(sink->user);
-	unit = unit_of_access(model, who->thread, root);
+	unit = who->ended ? who->unit : unit_of_access(model, who->thread, root);
 	if (unit == MODEL_NO_UNIT) {
 		struct model_unit alone = {.thread = who->thread,
 					   .context = who->context,
@@ -160,8 +160,9 @@ static void split(struct model *model, struct cell *cell, struct cell *rest, uin
 /* Cells that the sink has not heard of can be one again, if they are the same otherwise. */
 static void join(struct model *model, struct granule *granule, uint64_t address)
 {
-	struct cell *cells = memory_cells(&model->memory, granule->parts);
-	unsigned count = count_cells(cells, memory_room(granule->parts));
+	uint32_t parts = granule_parts(granule);
+	struct cell *cells = memory_cells(&model->memory, parts);
+	unsigned count = count_cells(cells, memory_room(parts));
 
 	for (unsigned i = 0; i < count; i++)
 		if (cell_location(&cells[i]) || !cells[i].set || cells[i].set != cells[0].set ||
@@ -176,8 +177,7 @@ static void join(struct model *model, struct granule *granule, uint64_t address)
 		model->stats.locations--;
 	}
 	granule->cell = cells[0];
-	memory_cells_free(&model->memory, granule->parts);
-	granule->parts = 0;
+	memory_cells_free(&model->memory, parts);
 }
 
 /* Bytes of a granule that were not always accessed together. Those that are left to be done are returned. */
@@ -186,7 +186,7 @@ static uint8_t access_parts(struct model *model, struct granule *granule, uint64
 {
 	uint64_t base = address & ~7ull;
 	struct cell *cells = memory_cells_grow(&model->memory, granule, 0);
-	unsigned count = count_cells(cells, memory_room(granule->parts));
+	unsigned count = count_cells(cells, memory_room(granule_parts(granule)));
 
 	who->several = true;
 	/* From the lowest byte on, however the cells came about. */
@@ -229,11 +229,11 @@ void access_told(struct model *model, uint32_t root, const struct accessor *who,
 	struct cell *cells = &granule->cell;
 	unsigned count = 1;
 
-	if (!granule->parts && !cell_of_set(model, cells, mask, root))
+	if (!granule_parts(granule) && !cell_of_set(model, cells, mask, root))
 		return;
-	if (granule->parts || (cells->mask & mask) != cells->mask) {
+	if (granule_parts(granule) || (cells->mask & mask) != cells->mask) {
 		cells = memory_cells_grow(&model->memory, granule, 0);
-		count = count_cells(cells, memory_room(granule->parts));
+		count = count_cells(cells, memory_room(granule_parts(granule)));
 	}
 	for (unsigned i = 0, known = count; i < known; i++) {
 		uint8_t common = cells[i].mask & mask;
@@ -257,7 +257,7 @@ static void access_granule(struct model *model, struct granule *granule, uint64_
 	uint8_t mask = memory_bytes(at, stop);
 
 	while (mask) {
-		if (!granule->parts && (!granule->cell.mask || granule->cell.mask == mask)) {
+		if (!granule_parts(granule) && (!granule->cell.mask || granule->cell.mask == mask)) {
 			if (!granule->cell.mask)
 				new_location(model, &granule->cell, mask);
 			if (access_cell(model, &granule->cell, at & ~7ull, mask, place, who))

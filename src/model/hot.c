@@ -84,12 +84,15 @@ static ALWAYS bool piece_noted(struct model *model, struct thread *thread, const
 {
 	struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
 	uint8_t bytes = memory_bytes(at, stop);
+	uint32_t parts;
 
-	if (likely(!granule->parts))
-		return !(bytes & ~granule->cell.mask) &&
-		       cell_noted(model, thread, &granule->cell, place, who, at, stop, bytes);
-	for (unsigned i = 0, room = memory_room(granule->parts); i < room && bytes; i++) {
-		struct cell *cell = &memory_cells(&model->memory, granule->parts)[i];
+	if (likely(!(bytes & ~granule->cell.mask)))
+		return cell_noted(model, thread, &granule->cell, place, who, at, stop, bytes);
+	parts = granule_parts(granule);
+	if (!parts)
+		return false;
+	for (unsigned i = 0, room = memory_room(parts); i < room && bytes; i++) {
+		struct cell *cell = &memory_cells(&model->memory, parts)[i];
 		uint8_t common = cell->mask & bytes;
 
 		if (common && !cell_noted(model, thread, cell, place, who, at, 0, common))
@@ -205,8 +208,8 @@ static inline void prefetch(const struct model *model, const struct trace_run *r
 	granule = granule_soon(model, run, NEAR);
 	if (!granule)
 		return;
-	if (granule->parts) {
-		__builtin_prefetch(memory_cells(&model->memory, granule->parts));
+	if (granule_parts(granule)) {
+		__builtin_prefetch(memory_cells(&model->memory, granule_parts(granule)));
 		return;
 	}
 	__builtin_prefetch(&model->sets[granule->cell.set]);

@@ -13,6 +13,7 @@
  *   notes.c    what units did that the sink has not been told of
  *   quiet.c    units that are alone on their set: noted down, and mostly forgotten
  *   private.c  units that are not, and what they do that nobody else meets
+ *   kept.c     the same of units that have ended and still matter
  *   held.c     locks held, lock sets, semaphores that are locks
  *   together.c which members the program's critical sections treat as one
  *   names.c    names for reports
@@ -205,6 +206,7 @@ struct thread {
 	struct map semaphores; /* waits less posts, plus one */
 	struct note *notes;
 	uint32_t note_count, note_room, note_limit;
+	uint32_t note_tidied, note_whole; /* so many were tidied, by themselves and all at once */
 	uint32_t epoch; /* goes on when it synchronises, and when an access of it was news to the sink */
 };
 
@@ -246,7 +248,11 @@ struct model {
 	struct noted *noted;
 	uint32_t noted_count, noted_room, noted_free;
 	uint64_t numbers, renumbered; /* given out to logs, in all and until marks were last cleared */
-	struct map marks;             /* to the open units that have them */
+	struct map marks;             /* to the open units that have them, or with KEPT_MARK to those kept */
+	struct kept *kept;            /* see kept.c */
+	uint32_t kept_count, kept_room, kept_free, kept_alive;
+	uint64_t kept_notes;
+	struct map kept_of; /* root to the first one on it */
 #define MODEL_ALONE 8
 	struct {
 		uint32_t set, unit;
@@ -401,6 +407,8 @@ struct accessor {
 	bool claims;  /* see together.c */
 	bool several; /* it may touch more than one cell */
 	bool late;    /* it was noted down, and is told now */
+	bool ended;   /* and its unit has ended, which is this one */
+	uint32_t unit;
 };
 /* The units that are single accesses end; nothing must be done to their sets before. */
 void access_end(struct model *model);

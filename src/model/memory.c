@@ -169,19 +169,19 @@ void memory_cells_free(struct memory *memory, uint32_t parts)
 
 struct cell *memory_cells_grow(struct memory *memory, struct granule *granule, unsigned count)
 {
-	uint32_t before = granule->parts;
+	uint32_t before = granule_parts(granule), parts = before;
 
 	if (!before) {
-		granule->parts = cells_new(memory, 0);
-		memory_cells(memory, granule->parts)[0] = granule->cell;
-		granule->cell = (struct cell){0};
+		parts = cells_new(memory, 0);
+		memory_cells(memory, parts)[0] = granule->cell;
 	} else if (count == memory_room(before)) {
-		granule->parts = cells_new(memory, MEMORY_MANY);
-		memcpy(memory_cells(memory, granule->parts), memory_cells(memory, before),
+		parts = cells_new(memory, MEMORY_MANY);
+		memcpy(memory_cells(memory, parts), memory_cells(memory, before),
 		       count * sizeof(*memory->cells));
 		memory_cells_free(memory, before);
 	}
-	return memory_cells(memory, granule->parts);
+	granule_set_parts(granule, parts);
+	return memory_cells(memory, parts);
 }
 
 static void clear_mark(struct cell *cell)

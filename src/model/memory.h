@@ -30,8 +30,10 @@ struct cell {
 	uint8_t mask;          /* which bytes */
 	uint8_t other;         /* another type that is known to lie in the set, or around it; 0: none */
 	uint8_t read, written; /* with a mark: the bytes that the unit has done this to */
-	bool met;              /* two units that were open met here */
+	bool met : 1;          /* two units that were open met here */
+	bool apart : 1;        /* it stands for several: see struct granule */
 };
+_Static_assert(sizeof(struct cell) == 16, "the model has one for every 8 bytes of the program's");
 
 /* The sink's handle; 0: it has none. */
 static inline uint32_t cell_location(const struct cell *cell)
@@ -39,10 +41,21 @@ static inline uint32_t cell_location(const struct cell *cell)
 	return cell->location & CELL_MARK ? 0 : cell->location;
 }
 
+/* The only cell, or where the others are: one of no bytes, with their number in the place of a location. */
 struct granule {
-	struct cell cell; /* the only one, if parts is 0 */
-	uint32_t parts;   /* see memory_cells */
+	struct cell cell;
 };
+
+/* See memory_cells; 0: there is one cell, or none. */
+static inline uint32_t granule_parts(const struct granule *granule)
+{
+	return granule->cell.apart ? granule->cell.location : 0;
+}
+
+static inline void granule_set_parts(struct granule *granule, uint32_t parts)
+{
+	granule->cell = (struct cell){.location = parts, .apart = parts != 0};
+}
 
 /*
  * A granule whose bytes went separate ways has several cells, with disjoint masks;
@@ -155,8 +168,10 @@ static inline struct cell *memory_cells(const struct memory *memory, uint32_t pa
 static inline struct cell *memory_all(const struct memory *memory, const struct granule *granule,
 				      unsigned *room)
 {
-	*room = granule->parts ? memory_room(granule->parts) : 1;
-	return granule->parts ? memory_cells(memory, granule->parts) : (struct cell *)&granule->cell;
+	uint32_t parts = granule_parts(granule);
+
+	*room = parts ? memory_room(parts) : 1;
+	return parts ? memory_cells(memory, parts) : (struct cell *)&granule->cell;
 }
 /* Makes room for one more cell beside `count` of them. */
 struct cell *memory_cells_grow(struct memory *memory, struct granule *granule, unsigned count);

@@ -27,6 +27,7 @@ void model_free(struct model *model)
 	together_release(model);
 	unit_release_all(model);
 	notes_release(model);
+	kept_release(model);
 	sets_release(model);
 	places_release(model);
 	memory_release(&model->memory);
@@ -127,6 +128,10 @@ static void op_event(struct model *model, const struct trace_event *event)
 		break;
 	case TRACE_OP_CREATE:
 		/* From here on the new thread is meant to work on what it was given. */
+		waited(model, event);
+		break;
+	case TRACE_OP_BARRIER_ENTER:
+		/* It does nothing until it leaves, but others may go on before it is seen to. */
 		waited(model, event);
 		break;
 	case TRACE_OP_JOIN:

@@ -95,6 +95,10 @@ struct model_sink {
 	void (*unit_end)(void *user, uint32_t unit);
 	/* If the unit ended now, might what it accessed still matter? Asked where set_quiet is. */
 	bool (*unit_matters)(void *user, uint32_t unit);
+	/* A name of the unit that no other will have, and whether what it accessed still matters, be it that
+	 * it has ended. As long as it does, accesses of the unit may be told. */
+	uint64_t (*unit_reference)(void *user, uint32_t unit);
+	bool (*unit_there)(void *user, uint64_t reference);
 	/* Two open units of one call turn out to be for the same set: from now on both are `to`. NULL: `from`
 	 * is ended instead. */
 	void (*unit_merge)(void *user, uint32_t from, uint32_t to);

@@ -5,7 +5,7 @@
 /* Notes of a thread: from how many on they are tidied, and all told; and after how many units marks are
  * cleared. A test has other numbers. */
 #ifndef NOTES_LIMITS
-#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, LAST_LIMIT = 1 << 22, UNITS = 1 << 30
+#define NOTES_LIMITS FIRST_LIMIT = 1 << 10, LAST_LIMIT = 1 << 25, UNITS = 1 << 30
 #endif
 enum { NOTES_LIMITS };
 _Static_assert(UNITS <= CELL_MARK / 2, "between two calls no mark is given twice");
@@ -15,13 +15,33 @@ struct log notes_begin(struct model *model, uint32_t frame)
 	return (struct log){.number = (uint32_t)++model->numbers, .frame = frame};
 }
 
+/* When they are tidied next: a good part of them is new then, so that tidying costs no more than noting. */
+static void set_limit(struct thread *thread)
+{
+	uint32_t more = thread->note_count / 4;
+
+	thread->note_tidied = thread->note_count;
+	thread->note_limit = thread->note_count + (more > FIRST_LIMIT ? more : FIRST_LIMIT);
+}
+
+/* Room that is not used is given back: much may have been noted once, and never again. */
+static __attribute__((noinline)) void shrink(struct thread *thread)
+{
+	set_limit(thread);
+	thread->note_room = thread->note_limit + NOTES_MOST;
+	thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
+}
+
 void notes_left(struct thread *thread, uint32_t index)
 {
+	enum { SPARE = 1 << 15 };
 	const struct frame *frame = &thread->frames[index];
 
-	if (frame->lowest > index)
+	if (frame->lowest > index) {
 		thread->note_count = frame->notes;
-	else if (index && thread->frames[index - 1].lowest > frame->lowest)
+		if (__builtin_expect(thread->note_room > SPARE && thread->note_room / 8 > frame->notes, 0))
+			shrink(thread);
+	} else if (index && thread->frames[index - 1].lowest > frame->lowest)
 		thread->frames[index - 1].lowest = frame->lowest;
 }
 
@@ -63,23 +83,46 @@ static void tell_all(struct model *model, struct thread *thread)
 
 static void grow(struct thread *thread)
 {
-	thread->note_room = thread->note_room ? thread->note_room * 2 : 64;
+	uint32_t enough = thread->note_limit + NOTES_MOST;
+
+	if (enough > thread->note_room && enough / 2 < thread->note_room)
+		thread->note_room = enough;
+	else
+		thread->note_room = thread->note_room ? thread->note_room * 2 : 64;
 	thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
+}
+
+/*
+ * What has come since the last time is tidied by itself, for most often that goes
+ * together which was noted one after the other. Now and then all of them are.
+ */
+static void make_fewer(struct model *model, struct thread *thread)
+{
+	uint32_t from = thread->note_tidied;
+
+	/* Frames that were left have taken theirs along. */
+	if (from > thread->note_count)
+		from = thread->note_count;
+	if (thread->note_whole > from)
+		thread->note_whole = from;
+	notes_tidy(model, thread, from);
+	if (from && thread->note_count / 2 > thread->note_whole + FIRST_LIMIT / 2) {
+		notes_tidy(model, thread, 0);
+		from = 0;
+	}
+	if (!from)
+		thread->note_whole = thread->note_count;
+	if (thread->note_count > LAST_LIMIT / 2)
+		tell_all(model, thread);
+	set_limit(thread);
 }
 
 void notes_make_room(struct model *model, struct thread *thread)
 {
 	if (!thread->note_limit)
 		thread->note_limit = FIRST_LIMIT;
-	if (thread->note_count >= thread->note_limit) {
-		notes_tidy(model, thread);
-		if (thread->note_count > thread->note_limit / 2) {
-			if (thread->note_limit < LAST_LIMIT)
-				thread->note_limit *= 2;
-			else
-				tell_all(model, thread);
-		}
-	}
+	if (thread->note_count >= thread->note_limit)
+		make_fewer(model, thread);
 	if (thread->note_count + NOTES_MOST > thread->note_room)
 		grow(thread);
 }
@@ -119,15 +162,15 @@ void notes_bar(struct model *model, uint32_t thread_index, struct log *log, uint
 }
 
 /* The log's notes, latest first, and the bytes that are no more. */
-static void collect(struct model *model, const struct thread *thread, const struct log *log)
+static void collect(struct model *model, const struct note *notes, const struct log *log)
 {
 	struct told *told = &model->told;
 
 	told->count = 0;
 	if (log->barred)
 		map_clear(&model->barred);
-	for (uint32_t index = log->notes; index; index = thread->notes[index - 1].previous) {
-		const struct note *note = &thread->notes[index - 1];
+	for (uint32_t index = log->notes; index; index = notes[index - 1].previous) {
+		const struct note *note = &notes[index - 1];
 
 		if (told->count == told->room) {
 			told->room = told->room ? told->room * 2 : 64;
@@ -156,20 +199,18 @@ static uint8_t still_there(const struct model *model, uint32_t number, uint64_t 
 }
 
 /* Each granule's bytes that the note is about, with the access that it was. */
-static void each_granule(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
-			 uint32_t number)
+static void each_granule(struct model *model, uint32_t root, const struct log *log, const struct note *note,
+			 uint32_t number, struct accessor who)
 {
-	const struct note *note = &model->threads[thread].notes[number];
-	struct accessor who = {.thread = thread,
-			       .size = note->size,
-			       .site = note->site,
-			       .context = note->context,
-			       .locks = note->locks,
-			       .time = note->time,
-			       .reads = note->reads,
-			       .writes = note->writes,
-			       .claims = note->claims,
-			       .late = true};
+	who.size = note->size;
+	who.site = note->site;
+	who.context = note->context;
+	who.locks = note->locks;
+	who.time = note->time;
+	who.reads = note->reads;
+	who.writes = note->writes;
+	who.claims = note->claims;
+	who.late = true;
 
 	for (uint64_t k = 0, accesses = note_accesses(note); k < accesses; k++) {
 		uint64_t end = note_end(note, k);
@@ -188,19 +229,32 @@ static void each_granule(struct model *model, uint32_t thread, uint32_t root, co
 	}
 }
 
+static void tell(struct model *model, uint32_t root, const struct log *log, const struct note *notes,
+		 const struct accessor *who)
+{
+	model->tellings++;
+	collect(model, notes, log);
+	/* Of one cell a read is noted only if it comes before the write. */
+	for (unsigned writes = 0; writes < 2; writes++)
+		for (uint32_t i = model->told.count; i-- > 0;) {
+			uint32_t number = model->told.notes[i];
+
+			if (notes[number].writes == writes)
+				each_granule(model, root, log, &notes[number], number, *who);
+		}
+}
+
 void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log *log)
 {
 	struct log all = *log;
 
-	model->tellings++;
-	collect(model, &model->threads[thread], &all);
-	/* Of one cell a read is noted only if it comes before the write. */
-	for (uint32_t i = model->told.count; i-- > 0;)
-		if (!model->threads[thread].notes[model->told.notes[i]].writes)
-			each_granule(model, thread, root, &all, model->told.notes[i]);
-	for (uint32_t i = model->told.count; i-- > 0;)
-		if (model->threads[thread].notes[model->told.notes[i]].writes)
-			each_granule(model, thread, root, &all, model->told.notes[i]);
+	tell(model, root, &all, model->threads[thread].notes, &(struct accessor){.thread = thread});
+}
+
+void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
+		      const struct note *notes, uint32_t unit)
+{
+	tell(model, root, log, notes, &(struct accessor){.thread = thread, .ended = true, .unit = unit});
 }
 
 void notes_move(struct model *model, uint32_t thread, const struct log *log, uint32_t root)
@@ -213,7 +267,7 @@ void notes_move(struct model *model, uint32_t thread, const struct log *log, uin
 
 void notes_remember(struct model *model, uint32_t thread, uint32_t root, const struct log *log)
 {
-	collect(model, &model->threads[thread], log);
+	collect(model, model->threads[thread].notes, log);
 	for (uint32_t i = model->told.count; i-- > 0;) {
 		const struct note *note = &model->threads[thread].notes[model->told.notes[i]];
 
@@ -246,6 +300,7 @@ void notes_renumber(struct model *model)
 		return;
 	for (uint32_t i = 0; i < model->thread_count; i++)
 		tell_all(model, &model->threads[i]);
+	kept_tell_bytes(model, 0, UINT64_MAX);
 	for (uint32_t i = 1; i < model->set_count; i++)
 		number_anew(model, i);
 	memory_clear_marks(&model->memory);
@@ -258,7 +313,7 @@ void notes_over(struct thread *thread)
 		return;
 	free(thread->notes);
 	thread->notes = NULL;
-	thread->note_room = thread->note_limit = 0;
+	thread->note_room = thread->note_limit = thread->note_tidied = thread->note_whole = 0;
 }
 
 void notes_release(struct model *model)

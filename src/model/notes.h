@@ -46,7 +46,7 @@ struct noted {
 	uint32_t next; /* in model.noted; free list, too */
 	uint8_t rule;
 	bool writes;
-	bool shared; /* another one was on the set at the same time: marks may be of either */
+	bool shared; /* another one was on the set at the same time: a cell may have the mark of both */
 };
 
 /* Accesses of a unit: one, or several from the same place to neighbouring bytes or at equal distances. Or
@@ -90,6 +90,9 @@ void notes_bar(struct model *model, uint32_t thread, struct log *log, uint32_t r
 	       uint8_t mask);
 /* The sink hears of it all. The unit is open, and the sink knows of it. */
 void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log *log);
+/* The same of a unit that has ended, with notes of its own. */
+void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
+		      const struct note *notes, uint32_t unit);
 /* The set became part of another. */
 void notes_move(struct model *model, uint32_t thread, const struct log *log, uint32_t root);
 /* An iteration remembers what it has read, as if the sink had been told. */
@@ -102,8 +105,8 @@ void notes_left(struct thread *thread, uint32_t frame);
 void notes_over(struct thread *thread);
 void notes_release(struct model *model);
 /* tidy.c */
-/* Makes them fewer. */
-void notes_tidy(struct model *model, struct thread *thread);
+/* Makes those from this number on fewer, or all. */
+void notes_tidy(struct model *model, struct thread *thread, uint32_t from);
 
 /* quiet.c */
 /* The open unit that is noted down for the set (a root) and the thread; NULL: none. */
@@ -126,19 +129,40 @@ void quiet_drop(struct model *model, struct set *set);
 /* private.c */
 /* Where so many more units' notes were told than dropped, noting is work done twice. */
 #define PRIVATE_WASTED 4
+/* So many notes are many. */
+#define PRIVATE_MANY 64
 /* The same for a set that is loud. False: the sink must hear of it, or, if it was told of another unit, all
  * is to be looked up again. */
 bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
 		    uint64_t granule, uint8_t bytes);
 /* The sink hears of all that the units on the set have done. */
 void private_tell_all(struct model *model, uint32_t root);
+/* Of what those that have ended have done, and of the others if it is the same that they read. */
+void private_tell_set(struct model *model, uint32_t root);
+/* The mark of cells that several units of the set have read. */
+uint32_t private_reading(struct model *model, uint32_t root);
 /* No unit is open on the set any more, or what they did was told. */
 void private_alone(struct model *model, uint32_t root);
 /* The sink hears of all that the unit has done. */
 void private_tell(struct model *model, uint32_t unit);
-/* The unit is about to end: what it did may matter. */
-void private_end(struct model *model, uint32_t unit);
+/* The unit is about to end: what it did may matter. Then it is kept, or told. */
+void private_end(struct model *model, uint32_t unit, bool keep);
 /* What it did is gone. */
 void private_drop(struct model *model, uint32_t unit);
+
+/* kept.c */
+#define KEPT_MARK 0x40000000u
+/* Keeps the notes of a unit that is about to end, which has some. False: it has to be told. */
+bool kept_add(struct model *model, uint32_t unit);
+/* Are units kept for the set (a root)? */
+bool kept_on(const struct model *model, uint32_t root);
+/* The sink hears of it. Where units on the set read the same, see private_tell_set. */
+void kept_tell(struct model *model, uint32_t index);
+void kept_tell_set(struct model *model, uint32_t root);
+/* No unit on the set matters any more. */
+void kept_drop_set(struct model *model, uint32_t root);
+/* The sink hears of all that are about some of these bytes. True if it did. */
+bool kept_tell_bytes(struct model *model, uint64_t start, uint64_t end);
+void kept_release(struct model *model);
 
 #endif

@@ -9,25 +9,35 @@
  *
  * The sink is told when somebody else comes to a cell with the mark of an open
  * unit, before that access: of all that this unit has done so far. The sink hears
- * of such a cell at once from then on. A unit that ends and matters is told at the
- * end; one that does not is forgotten by an engine, and its notes go with it. So a mark is either of
- * an open unit, or of one that is nothing to anybody, and a cell with a mark has no
- * other past. Telling late makes the same edges: those out of the unit are made
- * after it is told, and at the cells that it had to itself none lead into it.
+ * of such a cell at once from then on. What a unit that ends and matters did is kept
+ * (kept.c), as if it were open; one that does not matter is forgotten by an engine, and its notes go
+ * with it. So a mark is either of such a unit, or of one that is nothing to anybody, and a cell with a mark
+ * has no other past. Telling late makes the same edges: those out of the unit are made after it is told, and
+ * at the cells that it had to itself none lead into it.
  */
 #include "model/notes_inl.h"
 
 /* In model.marks: a mark for what several units of a set read, and nobody writes. */
 #define READING UINT32_MAX
 
-/* So many notes are many. */
-enum { MANY = 64 };
-
 static void stop_reading(struct model *model, struct set *set)
 {
 	if (set->reading)
 		map_remove(&model->marks, set->reading);
 	set->reading = 0;
+}
+
+uint32_t private_reading(struct model *model, uint32_t root)
+{
+	struct set *set = &model->sets[root];
+
+	if (!set->reading) {
+		struct log reading = notes_begin(model, 0);
+
+		set->reading = log_mark(&reading);
+		map_set(&model->marks, set->reading, READING);
+	}
+	return set->reading;
 }
 
 static void tell_one(struct model *model, uint32_t index)
@@ -38,7 +48,7 @@ static void tell_one(struct model *model, uint32_t index)
 		return;
 	map_remove(&model->marks, log_mark(&unit->log));
 	notes_tell(model, unit->thread, unit->set, &unit->log);
-	if (model->told.count > MANY && model->sets[unit->set].wasted < PRIVATE_WASTED)
+	if (model->told.count > PRIVATE_MANY && model->sets[unit->set].wasted < PRIVATE_WASTED)
 		model->sets[unit->set].wasted++;
 	/* What it does from now on is noted down anew. */
 	unit->log = notes_begin(model, unit->log.frame);
@@ -48,7 +58,16 @@ void private_tell_all(struct model *model, uint32_t root)
 {
 	for (uint32_t i = model->sets[root].open; i; i = model->units[i].next_in_set)
 		tell_one(model, i);
+	kept_tell_set(model, root);
 	stop_reading(model, &model->sets[root]);
+}
+
+void private_tell_set(struct model *model, uint32_t root)
+{
+	if (model->sets[root].reading)
+		private_tell_all(model, root);
+	else
+		kept_tell_set(model, root);
 }
 
 void private_tell(struct model *model, uint32_t index)
@@ -75,21 +94,15 @@ static bool make_way(struct model *model, struct cell *cell, uint32_t root, bool
 	if (reads && other == READING)
 		return true;
 	if (reads && !cell->written) {
-		struct set *set = &model->sets[root];
-
-		if (!set->reading) {
-			struct log reading = notes_begin(model, 0);
-
-			set->reading = log_mark(&reading);
-			map_set(&model->marks, set->reading, READING);
-		}
-		cell->location = set->reading;
+		cell->location = private_reading(model, root);
 		return true;
 	}
 	/* They will meet again. */
 	cell->met = true;
-	if (other == READING)
+	if (other == READING || (other & KEPT_MARK && model->sets[root].reading))
 		private_tell_all(model, root);
+	else if (other & KEPT_MARK)
+		kept_tell(model, other & ~KEPT_MARK);
 	else
 		private_tell(model, other);
 	if (tellings != model->tellings)
@@ -148,7 +161,7 @@ void private_drop(struct model *model, uint32_t index)
 	unit->log.notes = 0;
 }
 
-void private_end(struct model *model, uint32_t index)
+void private_end(struct model *model, uint32_t index, bool keep)
 {
 	const struct open_unit *unit = &model->units[index];
 	struct set *set = &model->sets[unit->set];
@@ -156,7 +169,10 @@ void private_end(struct model *model, uint32_t index)
 	if (!unit->log.notes)
 		return;
 	if (model->sink.unit_matters(model->sink.user, unit->handle)) {
-		private_tell(model, index);
+		if (keep && kept_add(model, index))
+			model->units[index].log.notes = 0;
+		else
+			private_tell(model, index);
 		return;
 	}
 	if (set->wasted && set->wasted < PRIVATE_WASTED)

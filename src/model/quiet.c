@@ -83,7 +83,7 @@ void quiet_drop(struct model *model, struct set *set)
 	set->noted = (struct noted){0};
 }
 
-/* Several units read: whose mark a cell has says nothing of the others. */
+/* Several units read: a cell that more than one of them has been at gets the set's mark (read_by_others). */
 static void share(struct model *model, uint32_t root)
 {
 	struct noted *noted = &model->sets[root].noted;
@@ -93,8 +93,10 @@ static void share(struct model *model, uint32_t root)
 		return;
 	for (; noted; noted = noted_at(model, noted->next))
 		open += quiet_open(model, noted);
-	if (open < 2)
+	if (open < 2) {
+		private_alone(model, root);
 		return;
+	}
 	for (noted = &model->sets[root].noted; noted; noted = noted_at(model, noted->next))
 		noted->shared = true;
 }
@@ -136,6 +138,23 @@ struct noted *quiet_only(struct model *model, uint32_t thread, uint32_t root)
 	return begin(model, &model->sets[root].noted, thread, frame, root, rule);
 }
 
+/* The unit reads what others that are open have read, too. Then the cell has the mark of all. */
+static bool read_by_others(struct model *model, struct cell *cell, uint32_t root, const struct noted *own)
+{
+	const struct noted *noted = &model->sets[root].noted;
+
+	if (!(cell->location & CELL_MARK) || cell->location == log_mark(&own->log))
+		return false;
+	if (cell->location == model->sets[root].reading)
+		return true;
+	for (; noted; noted = noted_at(model, noted->next))
+		if (cell->location == log_mark(&noted->log) && quiet_open(model, noted)) {
+			cell->location = private_reading(model, root);
+			return true;
+		}
+	return false;
+}
+
 bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
 		  uint64_t granule, uint8_t bytes)
 {
@@ -168,7 +187,8 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 		if (tellings != model->tellings)
 			return false;
 	}
-	notes_mark(model, cell, &noted->log, who, bytes);
+	if (who->writes || !noted->shared || !read_by_others(model, cell, root, noted))
+		notes_mark(model, cell, &noted->log, who, bytes);
 	notes_add(model, &noted->log, root, who, granule, bytes);
 	noted->writes |= who->writes;
 	return true;
@@ -209,8 +229,6 @@ void quiet_end(struct model *model, uint32_t root)
 		map_set(&model->marks, log_mark(&unit->log), index);
 		if (unit->iteration)
 			notes_remember(model, noted->thread, root, &unit->log);
-		if (noted->shared)
-			private_tell(model, index);
 	}
 	quiet_drop(model, &model->sets[root]);
 }

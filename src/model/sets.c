@@ -93,6 +93,8 @@ static void free_root_if_idle(struct model *model, uint32_t root)
 	if (!goes(set) || set->open)
 		return;
 	unlink_key(model, root);
+	kept_drop_set(model, root);
+	private_alone(model, root);
 	model->sink.set_free(model->sink.user, set->handle);
 	quiet_drop(model, set);
 	set->next = model->set_free;
@@ -152,6 +154,8 @@ static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
 	if (model->quiet) {
 		quiet_end(model, from);
 		quiet_end(model, to);
+		if (kept_on(model, from))
+			private_tell_set(model, from);
 	}
 	unit_merge(model, from, to);
 	model->sets[to].loud |= model->sets[from].loud;
@@ -328,11 +332,13 @@ static void forget_granule(struct model *model, struct memory_chunk *chunk, stru
 {
 	uint64_t address = chunk->number << MEMORY_CHUNK_SHIFT | (uint64_t)(granule - chunk->granules) * 8;
 
-	if (granule->parts) {
-		for (unsigned i = 0; i < memory_room(granule->parts); i++)
-			forget_cell(model, chunk, &memory_cells(&model->memory, granule->parts)[i], address);
-		memory_cells_free(&model->memory, granule->parts);
-		granule->parts = 0;
+	uint32_t parts = granule_parts(granule);
+
+	if (parts) {
+		for (unsigned i = 0; i < memory_room(parts); i++)
+			forget_cell(model, chunk, &memory_cells(&model->memory, parts)[i], address);
+		memory_cells_free(&model->memory, parts);
+		granule_set_parts(granule, 0);
 	} else {
 		forget_cell(model, chunk, &granule->cell, address);
 	}
@@ -356,6 +362,8 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 {
 	uint64_t address = start & ~7ull, end = start + size;
 
+	if (model->kept_alive)
+		kept_tell_bytes(model, address, end);
 	while (address < end) {
 		uint64_t number = address >> MEMORY_CHUNK_SHIFT, next = (number + 1) << MEMORY_CHUNK_SHIFT;
 		struct memory_chunk *chunk = memory_chunk_slow(&model->memory, number, false);
@@ -366,7 +374,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 			for (; address < stop && chunk->used; address += 8) {
 				struct granule *granule = &chunk->granules[memory_index(address)];
 
-				if (granule->cell.set || granule->parts)
+				if (granule->cell.set || granule_parts(granule))
 					forget_granule(model, chunk, granule);
 			}
 		}
@@ -528,6 +536,10 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 			/* Cleared as plain memory, used as a struct now: it was nobody's before. */
 			uint8_t mask = cell->mask;
 
+			/* What was told is looked up again. */
+			if (model->kept_alive &&
+			    kept_tell_bytes(model, address & ~7ull, (address & ~7ull) + 8))
+				return set_root(model, index);
 			forget_cell(model, memory_chunk(&model->memory, address), cell, address & ~7ull);
 			cell->mask = mask;
 			if (!model->quiet)

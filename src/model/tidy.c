@@ -16,8 +16,9 @@
 
 #include <string.h>
 
-/* Logs of which bytes that are no more are looked for at a time. */
-enum { LOGS = 8 };
+/* Logs of which bytes that are no more are looked for at a time: as many as a key of `barred` has room for.
+ */
+enum { LOGS = 64 };
 /* A longer note is not looked through. */
 enum { LONGEST = 1 << 20 };
 
@@ -27,6 +28,12 @@ struct let_go {
 	bool stays;            /* one of its notes does */
 	uint64_t lowest, most; /* addresses */
 };
+
+/* By which the bytes of a granule that are no more, to a log, are found. */
+static uint64_t barred_key(uint64_t address, uint32_t log)
+{
+	return (address & ~7ull) << 3 | log;
+}
 
 /* A note, or with PIECE what was left of one. */
 #define PIECE 0x80000000u
@@ -87,7 +94,7 @@ static bool cut_bytes(struct model *model, const struct note *note, uint32_t ind
 	bool any = false;
 
 	for (uint64_t at = from; at < to; at++) {
-		uint8_t barred = (uint8_t)map_get(&model->barred, (at & ~7ull) | log);
+		uint8_t barred = (uint8_t)map_get(&model->barred, barred_key(at, log));
 
 		if (!barred) {
 			at |= 7;
@@ -143,7 +150,7 @@ static void drop_let_go(struct model *model, struct thread *thread)
 		if (is_dropped(note))
 			continue;
 		if (is_bar(note)) {
-			uint64_t key = note->address;
+			uint64_t key;
 
 			if (log < 0 && count == LOGS)
 				continue;
@@ -151,7 +158,7 @@ static void drop_let_go(struct model *model, struct thread *thread)
 				log = (int)count++;
 				logs[log] = (struct let_go){.unit = note->unit, .lowest = UINT64_MAX};
 			}
-			key |= (uint64_t)log;
+			key = barred_key(note->address, (uint32_t)log);
 			map_set(&model->barred, key, map_get(&model->barred, key) | note->mask);
 			if (note->address < logs[log].lowest)
 				logs[log].lowest = note->address;
@@ -312,10 +319,10 @@ static void tidy_part(struct model *model, struct thread *thread, uint32_t begin
 	free(entries);
 }
 
-/* Drops the notes of units that have ended; of the others, logs know nothing until link_all() tells them. */
-static void unlink_all(struct model *model, struct thread *thread)
+/* Drops the notes of units that have ended; of the others, logs know those before `from` until link_all() tells them the rest. */
+static void unlink_all(struct model *model, struct thread *thread, uint32_t from)
 {
-	for (uint32_t i = 0; i < thread->note_count; i++) {
+	for (uint32_t i = thread->note_count; i-- > from;) {
 		struct log *log = notes_log(model, thread, &thread->notes[i]);
 
 		if (!log) {
@@ -323,14 +330,17 @@ static void unlink_all(struct model *model, struct thread *thread)
 			thread->notes[i].stays = false;
 			continue;
 		}
-		log->notes = log->first = 0;
+		log->notes = thread->notes[i].previous;
+		if (from)
+			continue;
+		log->first = 0;
 		log->barred = false;
 	}
 }
 
-static void link_all(struct model *model, struct thread *thread)
+static void link_all(struct model *model, struct thread *thread, uint32_t from)
 {
-	for (uint32_t i = 0; i < thread->note_count; i++) {
+	for (uint32_t i = from; i < thread->note_count; i++) {
 		struct log *log = notes_log(model, thread, &thread->notes[i]);
 
 		thread->notes[i].previous = log->notes;
@@ -338,29 +348,57 @@ static void link_all(struct model *model, struct thread *thread)
 	}
 }
 
-void notes_tidy(struct model *model, struct thread *thread)
+/* Bytes that are no more concern all that was noted of them before. */
+static bool has_bars(const struct thread *thread, uint32_t from)
 {
-	uint32_t begin = 0;
+	for (uint32_t i = from; i < thread->note_count; i++)
+		if (is_bar(&thread->notes[i]))
+			return true;
+	return false;
+}
 
-	unlink_all(model, thread);
-	drop_let_go(model, thread);
+/* A buffer that is seldom as large is not kept. */
+static void let_go_of_left(struct notes_left *left)
+{
+	enum { KEPT = 1 << 12 };
+
+	if (left->room <= KEPT)
+		return;
+	free(left->notes);
+	*left = (struct notes_left){0};
+}
+
+void notes_tidy(struct model *model, struct thread *thread, uint32_t from)
+{
+	uint32_t begin;
+
+	if (from && has_bars(thread, from))
+		from = 0;
+	begin = from;
+	unlink_all(model, thread, from);
+	model->pieces.count = 0;
+	if (!from)
+		drop_let_go(model, thread);
 	model->left.count = 0;
 	for (uint32_t i = 0; i <= thread->depth; i++) {
 		uint32_t end = i < thread->depth ? thread->frames[i].notes : thread->note_count;
 
+		if (end <= from && i < thread->depth)
+			continue;
 		if (begin < end)
 			tidy_part(model, thread, begin, end);
 		if (i < thread->depth)
-			thread->frames[i].notes = model->left.count;
+			thread->frames[i].notes = from + model->left.count;
 		begin = end;
 	}
-	thread->note_count = model->left.count;
+	thread->note_count = from + model->left.count;
 	/* Pieces may be more than what they were pieces of. */
 	if (thread->note_room < thread->note_count) {
 		thread->note_room = thread->note_count;
 		thread->notes = mem_resize(thread->notes, thread->note_room, sizeof(*thread->notes));
 	}
-	if (thread->note_count)
-		memcpy(thread->notes, model->left.notes, thread->note_count * sizeof(*thread->notes));
-	link_all(model, thread);
+	if (model->left.count)
+		memcpy(thread->notes + from, model->left.notes, model->left.count * sizeof(*thread->notes));
+	let_go_of_left(&model->left);
+	link_all(model, thread, from);
 }

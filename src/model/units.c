@@ -15,7 +15,7 @@ static void close_unit(struct model *model, uint32_t index)
 	struct set *set = &model->sets[unit->set];
 	uint32_t root = unit->set;
 
-	private_end(model, index);
+	private_end(model, index, true);
 	model->sink.unit_end(model->sink.user, unit->handle);
 	map_remove(&model->threads[unit->thread].open, root);
 	if (unit->previous_in_set)
@@ -28,10 +28,13 @@ static void close_unit(struct model *model, uint32_t index)
 		set->cached_unit = 0;
 	unit->next_in_frame = model->unit_free;
 	model->unit_free = index;
-	if (set->reading && !set->open)
-		private_alone(model, root);
-	if (model->quiet && !set->open)
+	if (model->quiet && !set->open) {
 		set->loud = !model->sink.set_quiet(model->sink.user, set->handle);
+		if (!set->loud)
+			kept_drop_set(model, root);
+		if (set->reading && !kept_on(model, root))
+			private_alone(model, root);
+	}
 	set_unit_gone(model, root);
 }
 
@@ -122,7 +125,7 @@ void unit_merge(struct model *model, uint32_t from, uint32_t to)
 		uint32_t other = map_get(&thread->open, to);
 
 		if (other)
-			private_end(model, index);
+			private_end(model, index, false);
 		else
 			notes_move(model, unit->thread, &unit->log, to);
 		map_remove(&thread->open, from);

@@ -13,7 +13,7 @@
 
 #include "model/notes_inl.h"
 
-enum { LOGS = 10, SITES = 3, EPOCHS = 4, BYTES = 1024, BASE = 0x10000, FRAMES = 3 };
+enum { LOGS = 70, SITES = 3, EPOCHS = 4, BYTES = 1024, BASE = 0x10000, FRAMES = 3 };
 
 /* Of each byte the epochs in which it was accessed, as bits. */
 struct said {
@@ -139,9 +139,12 @@ static void nothing_is_lost(void **unused)
 	for (uint32_t round = 0; round < 300; round++) {
 		struct model *model = model_with(round % 3);
 		struct thread *thread = model->threads;
-		uint32_t logs = 1 + below(LOGS);
+		/* More than bytes that are no more are looked for of at a time, now and then. */
+		uint32_t logs = 1 + below(round % 4 ? 10 : LOGS);
 
-		/* Several times, so that what was put together comes in again. */
+		uint32_t tidied = 0;
+
+		/* Several times, so that what was put together comes in again, all of it or what is new. */
 		for (uint32_t part = 0; part < 3; part++) {
 			for (uint32_t i = below(300); i-- > 0;) {
 				add_one(model, logs, round % 2);
@@ -151,7 +154,8 @@ static void nothing_is_lost(void **unused)
 			}
 			listen(model, before);
 			fewer += thread->note_count;
-			notes_tidy(model, thread);
+			notes_tidy(model, thread, round % 5 ? tidied : 0);
+			tidied = thread->note_count;
 			fewer -= thread->note_count;
 			listen(model, after);
 			assert_memory_equal(before, after, sizeof *before);
