@@ -98,14 +98,20 @@ static LLVMAttributeRef attribute(LLVMValueRef call, LLVMValueRef callee, const 
 	return at ? at : LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind);
 }
 
-/* Never comes back, or only looks at memory (attribute pure or const)? */
-static bool is_harmless(LLVMValueRef call, LLVMValueRef callee)
+/* Attribute pure or const. */
+bool calls_only_read(LLVMValueRef call)
 {
-	LLVMAttributeRef memory = attribute(call, callee, "memory");
+	LLVMValueRef callee = util_callee(call);
+	LLVMAttributeRef memory = callee ? attribute(call, callee, "memory") : NULL;
 
 	/* Of the two bits of each kind of memory the second says that it may be written. */
-	return (memory && !(LLVMGetEnumAttributeValue(memory) & 0xaaaaaaaa)) ||
-	       attribute(call, callee, "noreturn");
+	return memory && !(LLVMGetEnumAttributeValue(memory) & 0xaaaaaaaa);
+}
+
+/* Never comes back, or only looks at memory? */
+static bool is_harmless(LLVMValueRef call, LLVMValueRef callee)
+{
+	return calls_only_read(call) || attribute(call, callee, "noreturn");
 }
 
 /* ---- functions that this unit calls ---- */

@@ -182,6 +182,7 @@ const char *calls_on(LLVMValueRef function);
 void calls_collect(LLVMModuleRef module);
 void calls_forget(void);
 bool calls_synchronise(LLVMValueRef instruction);
+bool calls_only_read(LLVMValueRef call); /* as its attributes say */
 
 /* ---- mark.c: early; entry and exit marks ---- */
 
