@@ -142,6 +142,36 @@ INLINED uint64_t __atomsan_inl_next(void *token, const struct atomsan_function *
 	return now;
 }
 
+/*
+ * Where it cannot be told beforehand whether a loop synchronises: as long as it
+ * does not, its iterations are one, in one frame and one segment. Here `since`
+ * counts the thread's operations. The frame may have been left by longjmp, and
+ * then `low` says so.
+ */
+INLINED uint64_t __atomsan_inl_since(void)
+{
+	return self.operations;
+}
+
+INLINED uint64_t __atomsan_inl_go_on(void *token, const struct atomsan_function *function,
+				     const void *receiver, uint64_t since)
+{
+	struct atomsan_frame *frame = token, *top = frame + (frame < self.limit), *low = top;
+	uint64_t now = self.operations;
+
+	frame->function = function;
+	frame->receiver = receiver;
+	__asm__ volatile("" ::: "memory");
+	self.top = top;
+	if (__builtin_expect(now != since || self.apart, 0)) {
+		self.segment = self.fresh;
+		low = frame;
+	}
+	if (low < self.low)
+		self.low = low;
+	return now;
+}
+
 INLINED void __atomsan_inl_leave(void *token, uint64_t since)
 {
 	struct atomsan_frame *frame = token;

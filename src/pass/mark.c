@@ -25,7 +25,9 @@ static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
 
 	if (!strcmp(name, MARK_ENTER) || !strcmp(name, MARK_LOOP))
 		return LLVMFunctionType(pointer, (LLVMTypeRef[]){pointer, pointer}, 2, false);
-	if (!strcmp(name, MARK_NEXT))
+	if (!strcmp(name, MARK_SINCE))
+		return LLVMFunctionType(number, NULL, 0, false);
+	if (!strcmp(name, MARK_NEXT) || !strcmp(name, MARK_GO_ON))
 		return LLVMFunctionType(number, (LLVMTypeRef[]){pointer, pointer, pointer, number}, 4, false);
 	if (!strcmp(name, MARK_LEAVE))
 		return LLVMFunctionType(none, (LLVMTypeRef[]){pointer, number}, 2, false);

@@ -169,8 +169,8 @@ static void judge(LLVMValueRef function, struct worth *worth)
 		worth->frame = worth->accesses || worth->calls;
 		return;
 	}
-	worth->frame = worth->writes && worth->accesses > 1 && !accessor_is(function) &&
-		       called_from_start(function);
+	worth->frame =
+		worth->writes && worth->accesses > 1 && !accessor_is(function) && called_from_start(function);
 	worth->through = !worth->frame;
 }
 
