@@ -183,7 +183,7 @@ void calls_collect(LLVMModuleRef module);
 void calls_forget(void);
 bool calls_synchronise(LLVMValueRef instruction);        /* it may */
 bool calls_surely_synchronise(LLVMValueRef instruction); /* what it calls has a call that does */
-bool calls_only_read(LLVMValueRef call); /* as its attributes say */
+bool calls_only_read(LLVMValueRef call);                 /* as its attributes say */
 
 /* ---- mark.c: early; entry and exit marks ---- */
 

@@ -6,7 +6,8 @@
  * does, and its sites name it all the same. So is one that calls nobody but
  * such, and functions that only look at memory (memcmp, strlen). None of them
  * synchronises, so nothing of another thread can come in between of what one
- * does, unless it races with it.
+ * does, unless it races with it. But where there may be no unit around it, what
+ * writes is one.
  *
  * A caller is decided on after those that it calls, in whatever order they stand:
  * clang writes static functions down behind those that call them. Functions that
@@ -74,9 +75,12 @@ bool worth_address_taken(LLVMValueRef function)
 	return false;
 }
 
-/* Main, and what may be a thread's start function, are no units; what they call is one by itself. */
-static bool called_from_start(LLVMValueRef function)
+/* Main, and what may be a thread's start function, are no units; what they call is one by itself. Through a
+ * pointer anybody may call it. */
+static bool may_be_called_from_start(LLVMValueRef function)
 {
+	if (worth_address_taken(function))
+		return true;
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use), caller;
 		size_t length;
@@ -169,8 +173,8 @@ static void judge(LLVMValueRef function, struct worth *worth)
 		worth->frame = worth->accesses || worth->calls;
 		return;
 	}
-	worth->frame =
-		worth->writes && worth->accesses > 1 && !accessor_is(function) && called_from_start(function);
+	worth->frame = worth->writes && worth->accesses > 1 && !accessor_is(function) &&
+		       may_be_called_from_start(function);
 	worth->through = !worth->frame;
 }
 
