@@ -4,7 +4,8 @@
  * could see, nor those of the C++ library. A static function that calls nobody,
  * a plain getter or setter above all, is seen through: what it does, its caller
  * does, and its sites name it all the same. So is one that calls nobody but
- * such, and functions that only look at memory (memcmp, strlen). None of them
+ * such, functions that only look at memory (memcmp, strlen) and functions that
+ * give up (abort). None of them
  * synchronises, so nothing of another thread can come in between of what one
  * does, unless it races with it. But where there may be no unit around it, what
  * writes is one.
@@ -98,6 +99,29 @@ static bool may_be_called_from_start(LLVMValueRef function)
 
 static const struct worth *decide(struct node *node);
 
+/*
+ * A failed assertion, a throw, a message and an end: nothing is left to be a
+ * unit. A function that never returns because it serves for ever is no such: of
+ * those that the program has they are the ones without a branch.
+ */
+static bool gives_up(LLVMValueRef function)
+{
+	static const char *const names[] = {"abort",         "exit",          "_exit",
+					    "_Exit",         "quick_exit",    "longjmp",
+					    "_longjmp",      "siglongjmp",    "__assert_fail",
+					    "__cxa_throw",   "__cxa_rethrow", "_ZSt9terminatev",
+					    "__longjmp_chk", "__assert",      "__assert_perror_fail"};
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+
+	if (!LLVMIsDeclaration(function))
+		return LLVMIsAUnreachableInst(LLVMGetBasicBlockTerminator(LLVMGetEntryBasicBlock(function)));
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return !strncmp(name, "_ZSt", 4) && strstr(name, "__throw_");
+}
+
 static void look_at_call(LLVMValueRef call, struct worth *worth)
 {
 	LLVMValueRef callee = util_callee(call);
@@ -120,6 +144,8 @@ static void look_at_call(LLVMValueRef call, struct worth *worth)
 		worth->accesses += 2;
 		return;
 	}
+	if (callee && gives_up(callee))
+		return;
 	node = callee ? node_of(callee) : NULL;
 	inner = node ? decide(node) : NULL;
 	if (!inner || !inner->through) {
