@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#define ATOMSAN_ABI_VERSION 3
+#define ATOMSAN_ABI_VERSION 4
 
 /* What an access does. The values are part of the trace format. */
 enum atomsan_access {
@@ -175,8 +175,10 @@ struct atomsan_bitcode {
  * A segment ends at every synchronisation operation and allocation, and where
  * a marked function begins or ends. (With filter=2 only outermost ones count:
  * those called by main, by a thread's start function, or by nobody that is
- * marked.) Iterations of marked loops in main and in the start function end it,
- * too, and elsewhere those that synchronised. A thread's segments only ever grow.
+ * marked.) So do iterations of marked loops (with filter=2 those of loops in main
+ * and in the start function, and elsewhere those that synchronised), but not
+ * where it is uncertain whether the loop synchronises and it did not so far. A
+ * thread's segments only ever grow.
  */
 #define ATOMSAN_SLOTS 4
 #define ATOMSAN_SEGMENT_SHIFT 16
@@ -212,6 +214,10 @@ struct atomsan_thread {
 	const struct atomsan_site *at; /* the watched call under way, for interposers */
 	const void *
 		scheduled; /* not NULL: the write of an update is told of, too (rt/scheduler.h, rt/watch.h) */
+	/* Synchronisation and allocation so far. An iteration of a loop that has none goes on in the frame of
+	 * the one before, unless `apart` is set: nothing is recorded, so nothing is counted. */
+	uint64_t operations;
+	uint64_t apart;
 };
 
 /* The runtime is part of the executable and needs no detour to it. */

@@ -260,6 +260,11 @@ void unit_object(struct model *model, uint32_t thread_index, uint64_t address, u
 	if (!size)
 		return;
 	memory_block_add(&model->memory, address, size, site, MEMORY_STACK);
+	/* Iterations of a loop may be one frame, and each has the object anew. */
+	for (uint32_t i = thread->depth ? thread->frames[thread->depth - 1].objects : 0;
+	     i < thread->object_count; i++)
+		if (thread->objects[i] == address)
+			return;
 	if (thread->object_count == thread->object_room) {
 		thread->object_room = thread->object_room ? thread->object_room * 2 : 16;
 		thread->objects = mem_resize(thread->objects, thread->object_room, sizeof(*thread->objects));

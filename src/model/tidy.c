@@ -319,7 +319,8 @@ static void tidy_part(struct model *model, struct thread *thread, uint32_t begin
 	free(entries);
 }
 
-/* Drops the notes of units that have ended; of the others, logs know those before `from` until link_all() tells them the rest. */
+/* Drops the notes of units that have ended; of the others, logs know those before `from` until link_all()
+ * tells them the rest. */
 static void unlink_all(struct model *model, struct thread *thread, uint32_t from)
 {
 	for (uint32_t i = thread->note_count; i-- > from;) {

@@ -65,6 +65,49 @@ static const char *const prefixes[] = {
 	"_ZNSt15__exception_ptr",
 };
 
+/* What synchronises for certain: what runtime and model know as such. */
+static const char *const operations[] = {
+	"pthread_mutex_lock",
+	"pthread_mutex_trylock",
+	"pthread_mutex_timedlock",
+	"pthread_mutex_clocklock",
+	"pthread_mutex_unlock",
+	"pthread_rwlock_",
+	"pthread_spin_",
+	"pthread_cond_wait",
+	"pthread_cond_timedwait",
+	"pthread_cond_clockwait",
+	"pthread_cond_signal",
+	"pthread_cond_broadcast",
+	"pthread_barrier_wait",
+	"pthread_create",
+	"pthread_join",
+	"pthread_once",
+	"sem_post",
+	"sem_wait",
+	"sem_trywait",
+	"sem_timedwait",
+	"sem_clockwait",
+	"mtx_lock",
+	"mtx_trylock",
+	"mtx_timedlock",
+	"mtx_unlock",
+	"cnd_",
+	"thrd_create",
+	"thrd_join",
+	"call_once",
+	"_ZNSt18condition_variable",
+	"_ZNSt6thread",
+};
+
+static bool is_operation(const char *name)
+{
+	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+		if (!strncmp(name, operations[i], strlen(operations[i])))
+			return true;
+	return false;
+}
+
 static bool is_listed(const char *name, size_t length)
 {
 	char word[64];
@@ -98,21 +141,28 @@ static LLVMAttributeRef attribute(LLVMValueRef call, LLVMValueRef callee, const 
 	return at ? at : LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind);
 }
 
-/* Never comes back, or only looks at memory (attribute pure or const)? */
-static bool is_harmless(LLVMValueRef call, LLVMValueRef callee)
+/* Attribute pure or const. */
+bool calls_only_read(LLVMValueRef call)
 {
-	LLVMAttributeRef memory = attribute(call, callee, "memory");
+	LLVMValueRef callee = util_callee(call);
+	LLVMAttributeRef memory = callee ? attribute(call, callee, "memory") : NULL;
 
 	/* Of the two bits of each kind of memory the second says that it may be written. */
-	return (memory && !(LLVMGetEnumAttributeValue(memory) & 0xaaaaaaaa)) ||
-	       attribute(call, callee, "noreturn");
+	return memory && !(LLVMGetEnumAttributeValue(memory) & 0xaaaaaaaa);
+}
+
+/* Never comes back, or only looks at memory? */
+static bool is_harmless(LLVMValueRef call, LLVMValueRef callee)
+{
+	return calls_only_read(call) || attribute(call, callee, "noreturn");
 }
 
 /* ---- functions that this unit calls ---- */
 
 struct node {
 	LLVMValueRef function;
-	bool synchronises;
+	bool synchronises; /* or may */
+	bool surely;       /* it has a way to a call that does */
 };
 struct edge {
 	LLVMValueRef from, to;
@@ -131,7 +181,7 @@ static int by_function(const void *a, const void *b)
 
 static struct node *node_of(LLVMValueRef function)
 {
-	struct node key = {function, false};
+	struct node key = {.function = function};
 
 	return node_count ? bsearch(&key, nodes, node_count, sizeof *nodes, by_function) : NULL;
 }
@@ -183,14 +233,16 @@ void calls_collect(LLVMModuleRef module)
 
 	calls_forget();
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		const char *name;
 		size_t length;
 
 		if (node_count == room) {
 			room = room ? room * 2 : 256;
 			nodes = realloc(nodes, room * sizeof *nodes);
 		}
-		nodes[node_count++] =
-			(struct node){f, LLVMIsDeclaration(f) && !is_known(LLVMGetValueName2(f, &length))};
+		name = LLVMGetValueName2(f, &length);
+		nodes[node_count++] = (struct node){f, LLVMIsDeclaration(f) && !is_known(name),
+						    LLVMIsDeclaration(f) && is_operation(name)};
 	}
 	if (node_count)
 		qsort(nodes, node_count, sizeof *nodes, by_function);
@@ -203,6 +255,8 @@ void calls_collect(LLVMModuleRef module)
 
 			if (to && to->synchronises && !from->synchronises)
 				from->synchronises = changed = true;
+			if (to && to->surely && !from->surely)
+				from->surely = changed = true;
 		}
 	}
 	free(edges);
@@ -228,4 +282,12 @@ bool calls_synchronise(LLVMValueRef instruction)
 		return true;
 	node = callee ? node_of(callee) : NULL;
 	return node && node->synchronises;
+}
+
+bool calls_surely_synchronise(LLVMValueRef instruction)
+{
+	LLVMValueRef callee = is_call(instruction) ? util_callee(instruction) : NULL;
+	struct node *node = callee ? node_of(callee) : NULL;
+
+	return node && node->surely;
 }

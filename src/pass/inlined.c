@@ -21,27 +21,37 @@ enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
 /* A cell that several threads share says nothing of bytes; then the reader's does. */
 #define SHARED(cell) (((cell) & ATOMSAN_SHARED) == ATOMSAN_SHARED)
 
-#define ACCESS(kind, size, kinds)                                                                   \
-	INLINED void __atomsan_inl_##kind##size(const void *p, const struct atomsan_site *site)     \
-	{                                                                                           \
-		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (8 - size)), cell = *CELL(p); \
-                                                                                                    \
-		if (NEWS(cell, bytes * (kinds)) &&                                                  \
-		    ((kinds) != READS || !SHARED(cell) || NEWS(*READER(p), bytes)))                 \
-			__atomsan_##kind##size(p, site);                                            \
+/*
+ * What will be read is fetched beside its cell: if neither is in the caches, they
+ * come together, and not one after the other with a guess between them whether
+ * the access is news. A write does not wait for what it writes to.
+ */
+#define FETCH(p) __builtin_prefetch(p)
+#define NO_FETCH(p) ((void)0)
+
+#define ACCESS(kind, size, kinds, fetch)                                                        \
+	INLINED void __atomsan_inl_##kind##size(const void *p, const struct atomsan_site *site) \
+	{                                                                                       \
+		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (8 - size)), cell;        \
+                                                                                                \
+		fetch(p);                                                                       \
+		cell = *CELL(p);                                                                \
+		if (NEWS(cell, bytes * (kinds)) &&                                              \
+		    ((kinds) != READS || !SHARED(cell) || NEWS(*READER(p), bytes)))             \
+			__atomsan_##kind##size(p, site);                                        \
 	}
-ACCESS(read, 1, READS)
-ACCESS(read, 2, READS)
-ACCESS(read, 4, READS)
-ACCESS(read, 8, READS)
-ACCESS(write, 1, WRITES)
-ACCESS(write, 2, WRITES)
-ACCESS(write, 4, WRITES)
-ACCESS(write, 8, WRITES)
-ACCESS(update, 1, READS | WRITES)
-ACCESS(update, 2, READS | WRITES)
-ACCESS(update, 4, READS | WRITES)
-ACCESS(update, 8, READS | WRITES)
+ACCESS(read, 1, READS, FETCH)
+ACCESS(read, 2, READS, FETCH)
+ACCESS(read, 4, READS, FETCH)
+ACCESS(read, 8, READS, FETCH)
+ACCESS(write, 1, WRITES, NO_FETCH)
+ACCESS(write, 2, WRITES, NO_FETCH)
+ACCESS(write, 4, WRITES, NO_FETCH)
+ACCESS(write, 8, WRITES, NO_FETCH)
+ACCESS(update, 1, READS | WRITES, FETCH)
+ACCESS(update, 2, READS | WRITES, FETCH)
+ACCESS(update, 4, READS | WRITES, FETCH)
+ACCESS(update, 8, READS | WRITES, FETCH)
 
 /* Two granules: the cells lie side by side. */
 #define BOTH(cell, mask)                                                              \
@@ -52,6 +62,7 @@ INLINED void __atomsan_inl_read16(const void *p, const struct atomsan_site *site
 {
 	const uint64_t *cell = CELL(p);
 
+	FETCH(p);
 	if (BOTH(cell, 0xffull * READS) && (!SHARED(cell[0]) || BOTH(READER(p), 0xffull * READS)))
 		__atomsan_read16(p, site);
 }
@@ -139,6 +150,36 @@ INLINED uint64_t __atomsan_inl_next(void *token, const struct atomsan_function *
 		self.low = frame;
 	if (frame < self.shallow || now != since)
 		self.segment = self.fresh;
+	return now;
+}
+
+/*
+ * Where it cannot be told beforehand whether a loop synchronises: as long as it
+ * does not, its iterations are one, in one frame and one segment. Here `since`
+ * counts the thread's operations. The frame may have been left by longjmp, and
+ * then `low` says so.
+ */
+INLINED uint64_t __atomsan_inl_since(void)
+{
+	return self.operations;
+}
+
+INLINED uint64_t __atomsan_inl_go_on(void *token, const struct atomsan_function *function,
+				     const void *receiver, uint64_t since)
+{
+	struct atomsan_frame *frame = token, *top = frame + (frame < self.limit), *low = top;
+	uint64_t now = self.operations;
+
+	frame->function = function;
+	frame->receiver = receiver;
+	__asm__ volatile("" ::: "memory");
+	self.top = top;
+	if (__builtin_expect(now != since || self.apart, 0)) {
+		self.segment = self.fresh;
+		low = frame;
+	}
+	if (low < self.low)
+		self.low = low;
 	return now;
 }
 

@@ -370,7 +370,9 @@ static bool mark(LLVMValueRef call, const char *name)
 			   : !strcmp(name, MARK_EXIT)  ? "__atomsan_inl_exit"
 			   : !strcmp(name, MARK_BACK)  ? "__atomsan_inl_back"
 			   : !strcmp(name, MARK_LOOP)  ? "__atomsan_inl_loop"
+			   : !strcmp(name, MARK_SINCE) ? "__atomsan_inl_since"
 			   : !strcmp(name, MARK_NEXT)  ? "__atomsan_inl_next"
+			   : !strcmp(name, MARK_GO_ON) ? "__atomsan_inl_go_on"
 			   : !strcmp(name, MARK_LEAVE) ? "__atomsan_inl_leave"
 						       : NULL;
 

@@ -19,6 +19,7 @@ struct place {
 struct loop {
 	unsigned number; /* in the flow */
 	bool *inside;    /* by block */
+	bool surely;     /* it synchronises, for all that can be told from here */
 	struct place begin, end;
 	LLVMValueRef frame; /* alloca that holds it */
 	LLVMValueRef since; /* alloca for what the mark of the next iteration wants to be told */
@@ -137,13 +138,13 @@ static void find_blocks(const struct flow *flow, struct loop *loop)
 			LLVMGetSubprogram(LLVMGetBasicBlockParent(flow->blocks[header])));
 }
 
-static bool synchronises(const struct flow *flow, const struct loop *loop)
+static bool has(const struct flow *flow, const struct loop *loop, bool (*wanted)(LLVMValueRef instruction))
 {
 	for (unsigned b = 0; b < flow->count; b++)
 		if (loop->inside[b])
 			for (LLVMValueRef i = LLVMGetFirstInstruction(flow->blocks[b]); i;
 			     i = LLVMGetNextInstruction(i))
-				if (calls_synchronise(i))
+				if (wanted(i))
 					return true;
 	return false;
 }
@@ -160,18 +161,6 @@ static bool calls_what_it_is_given(LLVMValueRef instruction)
 	if (!callee)
 		return !LLVMIsAInlineAsm(LLVMGetCalledValue(instruction));
 	return !strncmp(LLVMGetValueName2(callee, &length), standard, strlen(standard));
-}
-
-/* The loop of a worker: it takes jobs and calls them. */
-static bool dispatches(const struct flow *flow, const struct loop *loop)
-{
-	for (unsigned b = 0; b < flow->count; b++)
-		if (loop->inside[b])
-			for (LLVMValueRef i = LLVMGetFirstInstruction(flow->blocks[b]); i;
-			     i = LLVMGetNextInstruction(i))
-				if (calls_what_it_is_given(i))
-					return true;
-	return false;
 }
 
 /* ---- planning ---- */
@@ -209,7 +198,8 @@ struct iterations *iterations_plan(LLVMValueRef function)
 
 		*loop = (struct loop){.number = n};
 		find_blocks(&plan->flow, loop);
-		if (synchronises(&plan->flow, loop))
+		loop->surely = has(&plan->flow, loop, calls_surely_synchronise);
+		if (has(&plan->flow, loop, calls_synchronise))
 			plan->count++;
 		else
 			free(loop->inside);
@@ -221,7 +211,8 @@ struct iterations *iterations_plan(LLVMValueRef function)
 		LLVMContextRef context = LLVMGetModuleContext(module);
 		LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
 		unsigned walk = walk_is(&plan->flow, loop->number) ? ATOMSAN_FN_WALK : 0;
-		unsigned jobs = dispatches(&plan->flow, loop) ? ATOMSAN_FN_DISPATCHES : 0;
+		/* The loop of a worker takes jobs and calls them. */
+		unsigned jobs = has(&plan->flow, loop, calls_what_it_is_given) ? ATOMSAN_FN_DISPATCHES : 0;
 
 		LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
 		loop->frame = LLVMBuildAlloca(builder, LLVMPointerTypeInContext(context, 0), "");
@@ -365,7 +356,9 @@ static void mark_way(struct iterations *plan, LLVMBuilderRef builder, unsigned f
 	on_the_way(plan, builder, from, to);
 	if (leaving) {
 		locate(plan, builder, leaving);
-		LLVMValueRef arguments[] = {load(builder, leaving->frame), load(builder, leaving->since)};
+		LLVMValueRef never = LLVMConstAllOnes(LLVMGetAllocatedType(leaving->since));
+		LLVMValueRef arguments[] = {load(builder, leaving->frame),
+					    leaving->surely ? load(builder, leaving->since) : never};
 
 		mark_build(builder, module, MARK_LEAVE, arguments);
 	}
@@ -374,13 +367,18 @@ static void mark_way(struct iterations *plan, LLVMBuilderRef builder, unsigned f
 		LLVMValueRef arguments[] = {load(builder, loop->frame), loop->entry, receiver,
 					    load(builder, loop->since)};
 
-		LLVMBuildStore(builder, mark_build(builder, module, MARK_NEXT, arguments), loop->since);
+		LLVMBuildStore(builder,
+			       mark_build(builder, module, loop->surely ? MARK_NEXT : MARK_GO_ON, arguments),
+			       loop->since);
 	} else if (loop) {
 		LLVMValueRef arguments[] = {loop->entry, receiver};
 
 		locate(plan, builder, loop);
 		LLVMBuildStore(builder, mark_build(builder, module, MARK_LOOP, arguments), loop->frame);
-		LLVMBuildStore(builder, LLVMConstNull(LLVMGetAllocatedType(loop->since)), loop->since);
+		LLVMBuildStore(builder,
+			       loop->surely ? LLVMConstNull(LLVMGetAllocatedType(loop->since))
+					    : mark_build(builder, module, MARK_SINCE, NULL),
+			       loop->since);
 	}
 }
 

@@ -14,6 +14,7 @@
  */
 #include "pass/iterations.h"
 #include "pass/pass.h"
+#include "pass/worth.h"
 
 #include <string.h>
 
@@ -24,7 +25,9 @@ static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
 
 	if (!strcmp(name, MARK_ENTER) || !strcmp(name, MARK_LOOP))
 		return LLVMFunctionType(pointer, (LLVMTypeRef[]){pointer, pointer}, 2, false);
-	if (!strcmp(name, MARK_NEXT))
+	if (!strcmp(name, MARK_SINCE))
+		return LLVMFunctionType(number, NULL, 0, false);
+	if (!strcmp(name, MARK_NEXT) || !strcmp(name, MARK_GO_ON))
 		return LLVMFunctionType(number, (LLVMTypeRef[]){pointer, pointer, pointer, number}, 4, false);
 	if (!strcmp(name, MARK_LEAVE))
 		return LLVMFunctionType(none, (LLVMTypeRef[]){pointer, number}, 2, false);
@@ -70,114 +73,6 @@ LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char
 			      LLVMCountParams(function), "");
 }
 
-/* What makes a function worth a frame. */
-struct content {
-	bool calls, comes_back; /* landing pads, setjmp */
-	unsigned accesses;      /* that others could see */
-	bool writes;
-	unsigned asm_blocks;
-};
-
-static bool returns_twice(LLVMValueRef call)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName("returns_twice", 13);
-	LLVMValueRef callee = util_callee(call);
-
-	return LLVMGetCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, kind) ||
-	       (callee && LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
-}
-
-/* Static functions that are part of their callers; C defines them before they are called. */
-#define THROUGH "atomsan-through"
-
-static bool seen_through(LLVMValueRef function)
-{
-	return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, THROUGH, strlen(THROUGH));
-}
-
-static void look(LLVMValueRef function, struct content *content)
-{
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-			LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-			LLVMValueRef callee;
-			size_t length;
-
-			if (opcode == LLVMLandingPad)
-				content->comes_back = true;
-			if ((opcode == LLVMLoad || opcode == LLVMStore) &&
-			    !private_pointer(LLVMGetOperand(i, opcode == LLVMStore))) {
-				content->accesses++;
-				content->writes |= opcode == LLVMStore;
-			}
-			if (opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg) {
-				content->accesses++;
-				content->writes = true;
-			}
-			if (opcode != LLVMCall && opcode != LLVMInvoke)
-				continue;
-			if (LLVMIsAInlineAsm(LLVMGetCalledValue(i))) {
-				/* An empty one is a barrier for the compiler and does nothing. */
-				LLVMGetInlineAsmAsmString(LLVMGetCalledValue(i), &length);
-				content->asm_blocks += length != 0;
-				continue;
-			}
-			callee = util_callee(i);
-			if (callee && LLVMGetIntrinsicID(callee)) {
-				content->accesses += 2 * util_is_intrinsic(i, "llvm.mem");
-				continue;
-			}
-			content->calls |= !callee || !seen_through(callee);
-			content->comes_back |= returns_twice(i);
-		}
-	}
-}
-
-/* Functions of the C++ library are seen through: what they do, their caller does. */
-static bool of_the_library(LLVMValueRef function)
-{
-	static const char *const prefixes[] = {"_ZNSt",         "_ZNKSt",         "_ZSt",
-					       "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", NULL};
-	size_t length;
-	const char *name = LLVMGetValueName2(function, &length);
-
-	for (const char *const *p = prefixes; *p; p++)
-		if (!strncmp(name, *p, strlen(*p)))
-			return true;
-	return false;
-}
-
-/* But for those that test what they wait for: in them there is a loop to be marked (waits.c). */
-static bool waits_until(LLVMValueRef function)
-{
-	static const char *const prefixes[] = {"_ZNSt18condition_variable4waitI",
-					       "_ZNSt18condition_variable8wait_forI",
-					       "_ZNSt18condition_variable10wait_untilI",
-					       "_ZNSt3_V222condition_variable_any4waitI",
-					       "_ZNSt3_V222condition_variable_any8wait_forI",
-					       "_ZNSt3_V222condition_variable_any10wait_untilI",
-					       NULL};
-	size_t length;
-	const char *name = LLVMGetValueName2(function, &length);
-
-	for (const char *const *p = prefixes; *p; p++)
-		if (!strncmp(name, *p, strlen(*p)))
-			return true;
-	return false;
-}
-
-static bool address_taken(LLVMValueRef function)
-{
-	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
-		LLVMValueRef user = LLVMGetUser(use);
-
-		if (!(LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) ||
-		    LLVMGetCalledValue(user) != function)
-			return true;
-	}
-	return false;
-}
-
 /* Does somebody call it who does not know which function it is? */
 static bool given(LLVMValueRef function)
 {
@@ -185,47 +80,10 @@ static bool given(LLVMValueRef function)
 		LLVMValueRef user = LLVMGetUser(use);
 
 		if ((LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) &&
-		    of_the_library(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user))))
+		    worth_of_the_library(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user))))
 			return true;
 	}
-	return address_taken(function);
-}
-
-/* Main, and what may be a thread's start function, are no units; what they call is one by itself. */
-static bool called_from_start(LLVMValueRef function)
-{
-	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
-		LLVMValueRef user = LLVMGetUser(use), caller;
-		size_t length;
-
-		if (!LLVMIsACallInst(user) && !LLVMIsAInvokeInst(user))
-			continue;
-		caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
-		if (!strcmp(LLVMGetValueName2(caller, &length), "main") || address_taken(caller))
-			return true;
-	}
-	return false;
-}
-
-static bool wanted(LLVMValueRef function, const struct content *content)
-{
-	bool local = LLVMGetLinkage(function) == LLVMInternalLinkage ||
-		     LLVMGetLinkage(function) == LLVMPrivateLinkage;
-
-	if (content->comes_back || content->asm_blocks)
-		return true;
-	if ((of_the_library(function) && !waits_until(function)) || (!content->accesses && !content->calls))
-		return false;
-	/* A static function that calls nobody but its like, a plain getter or setter above all,
-	 * is seen through: what it does, its caller does. Its sites name it all the same. */
-	if (!local || content->calls)
-		return true;
-	if (content->writes && content->accesses > 1 && !accessor_is(function) && called_from_start(function))
-		return true;
-	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-				LLVMCreateStringAttribute(LLVMGetModuleContext(LLVMGetGlobalParent(function)),
-							  THROUGH, strlen(THROUGH), "", 0));
-	return false;
+	return worth_address_taken(function);
 }
 
 /* The parameter of a function that begins a thread which is the function to begin with; -1: it begins none.
@@ -280,20 +138,19 @@ void mark_function(LLVMValueRef function)
 	LLVMModuleRef module = LLVMGetGlobalParent(function);
 	LLVMContextRef context = LLVMGetModuleContext(module);
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
-	struct content content = {0};
 	LLVMBuilderRef builder;
 	LLVMValueRef first, arguments[2], frame, innermost;
 	struct iterations *loops;
+	const struct worth *worth;
 	const char *type;
-	unsigned receiver, argument, asm_blocks;
+	unsigned receiver, argument;
 
 	/* A coroutine may go on in another thread, whose frames are others. */
 	if (is_coroutine(function))
 		return;
-	look(function, &content);
-	if (!subprogram || !wanted(function, &content))
+	worth = worth_of(function);
+	if (!subprogram || !worth->frame)
 		return;
-	asm_blocks = content.asm_blocks;
 	receiver = describe_receiver(function, &type);
 	builder = LLVMCreateBuilderInContext(context);
 	first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
@@ -310,7 +167,7 @@ void mark_function(LLVMValueRef function)
 				       (begins_threads(function) ? ATOMSAN_FN_START : 0) |
 				       (passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0) |
 				       (given(function) ? ATOMSAN_FN_GIVEN : 0),
-			       asm_blocks, waits_function(function, calls_on(function)));
+			       worth->asm_blocks, waits_function(function, calls_on(function)));
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
 	innermost = frame = mark_build(builder, module, MARK_ENTER, arguments);
@@ -338,11 +195,11 @@ void mark_function(LLVMValueRef function)
 							 subprogram, NULL));
 			mark_build(builder, module, MARK_EXIT, &frame);
 		}
-		if (!content.comes_back)
+		if (!worth->comes_back)
 			continue;
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
 			bool back = LLVMGetInstructionOpcode(i) == LLVMLandingPad ||
-				    (LLVMIsACallInst(i) && i != frame && returns_twice(i));
+				    (LLVMIsACallInst(i) && i != frame && worth_returns_twice(i));
 			LLVMValueRef around;
 
 			next = LLVMGetNextInstruction(i);

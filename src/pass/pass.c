@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pass/pass.h"
+#include "pass/worth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ void pass_early(LLVMModuleRef module)
 	annotations_collect(module);
 	variables_keep_whole(module);
 	calls_collect(module);
+	worth_collect(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		private_forget();
 		if (LLVMIsDeclaration(f))
@@ -57,6 +59,7 @@ void pass_early(LLVMModuleRef module)
 		describe_function(f);
 		mark_function(f);
 	}
+	worth_forget();
 	calls_forget();
 	if (accesses_early()) {
 		instrument_module(module);

@@ -182,12 +182,16 @@ const char *calls_on(LLVMValueRef function);
 struct flow;
 const char *waits_function(LLVMValueRef function, const char *before);
 const char *waits_loop(LLVMValueRef function, const struct flow *flow, unsigned loop);
+bool waits_until(
+	LLVMValueRef function); /* one of the C++ library's that test what they wait for, in a loop */
 
 /* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
 
 void calls_collect(LLVMModuleRef module);
 void calls_forget(void);
-bool calls_synchronise(LLVMValueRef instruction);
+bool calls_synchronise(LLVMValueRef instruction);        /* it may */
+bool calls_surely_synchronise(LLVMValueRef instruction); /* what it calls has a call that does */
+bool calls_only_read(LLVMValueRef call);                 /* as its attributes say */
 
 /* ---- mark.c: early; entry and exit marks ---- */
 
@@ -199,7 +203,9 @@ LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char
 #define MARK_EXIT "__atomsan_mark_exit"
 #define MARK_BACK "__atomsan_mark_back"
 #define MARK_LOOP "__atomsan_mark_loop"   /* the first iteration begins */
+#define MARK_SINCE "__atomsan_mark_since" /* how much the thread has synchronised until now */
 #define MARK_NEXT "__atomsan_mark_next"   /* one ends, the next begins */
+#define MARK_GO_ON "__atomsan_mark_go_on" /* the same of a loop that may not synchronise at all */
 #define MARK_LEAVE "__atomsan_mark_leave" /* the last one ends */
 
 /* ---- sites.c: constants for the tables ---- */

@@ -125,3 +125,21 @@ const char *waits_loop(LLVMValueRef function, const struct flow *flow, unsigned 
 		add_call(&names, calls[i], 0);
 	return text_of(&names, "");
 }
+
+bool waits_until(LLVMValueRef function)
+{
+	static const char *const prefixes[] = {"_ZNSt18condition_variable4waitI",
+					       "_ZNSt18condition_variable8wait_forI",
+					       "_ZNSt18condition_variable10wait_untilI",
+					       "_ZNSt3_V222condition_variable_any4waitI",
+					       "_ZNSt3_V222condition_variable_any8wait_forI",
+					       "_ZNSt3_V222condition_variable_any10wait_untilI",
+					       NULL};
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+
+	for (const char *const *p = prefixes; *p; p++)
+		if (!strncmp(name, *p, strlen(*p)))
+			return true;
+	return false;
+}

@@ -177,6 +177,7 @@ static void end_segment(uint64_t stamp)
 	if (stamp)
 		event_new_floor(stamp);
 	__atomsan_thread.segment = __atomsan_thread.fresh;
+	__atomsan_thread.operations++;
 }
 
 static void record_op(struct event *event, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS

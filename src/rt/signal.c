@@ -34,6 +34,8 @@ static void deliver(int number, siginfo_t *info, void *context)
 	int inside = rt_self.inside;
 	/* The frame that is about to be entered may be filled, and not yet claimed. */
 	struct atomsan_frame *next = __atomsan_thread.top, filled = *next;
+	/* Whether an iteration synchronised is up to the thread alone, whenever signals come. */
+	uint64_t operations = __atomsan_thread.operations;
 
 	rt_self.inside = 0;
 	rt_self.handlers++;
@@ -47,6 +49,7 @@ static void deliver(int number, siginfo_t *info, void *context)
 	rt_self.inside = inside;
 	__atomsan_thread.at = at;
 	*next = filled;
+	__atomsan_thread.operations = operations;
 }
 
 static const union handler ours = {.full = deliver};

@@ -21,7 +21,8 @@ EXPORT __thread struct atomsan_thread __atomsan_thread = {.shadow_base = (char *
 							  .top = &off_frame,
 							  .low = &off_frame,
 							  .limit = &off_frame,
-							  .shallow = &off_frame};
+							  .shallow = &off_frame,
+							  .apart = 1};
 
 __thread struct rt_thread rt_self = {.number = RT_NO_THREAD};
 
@@ -100,6 +101,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	__atomsan_thread.shadow_mask = SHADOW_FOLD & ~7ull;
 	__atomsan_thread.fresh = 0xffff;
 	__atomsan_thread.segment = 0xffff;
+	__atomsan_thread.apart = 0;
 	if (!rt_options.filter || rt_watching) {
 		__atomsan_thread.shadow_base = __atomsan_thread.reader_base = (char *)empty_cell;
 		__atomsan_thread.shadow_mask = 0;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """run.py ATOMSAN SOURCE: in which functions and loops accesses lie, held against the source's comments.
 
-    // # NAME [walk]       the loop on this line is called so, and is a plain walk or is not
+    // # NAME [walk] [N]  the loop on this line is called so, and is a plain walk or is not; with N its
+                          iterations are so many frames
     //@ FRAME... [*]      every access on this line lies in exactly these frames, functions and loops,
                           outermost first; ... for any at the bottom; with * each time in an iteration
                           that the line was not in before
@@ -25,15 +26,17 @@ def fail(message):
 
 
 def comments(source):
-    loops, lines = {}, {}
+    loops, lines, counts = {}, {}, {}
     for number, line in enumerate(open(source), 1):
-        loop, at = re.search(r"// ?# (\w+)( walk)?$", line), re.search(r"//@ (.*)$", line)
+        loop, at = re.search(r"// ?# (\w+)( walk)?( \d+)?$", line), re.search(r"//@ (.*)$", line)
         if loop:
             loops[number] = (loop[1], bool(loop[2]))
+            if loop[3]:
+                counts[loop[1]] = int(loop[3])
         if at:
             frames = at[1].split()
             lines[number] = (frames[:-1], True) if frames[-1] == "*" else (frames, False)
-    return loops, lines
+    return loops, lines, counts
 
 
 def frame_name(event, loops, problems):
@@ -87,7 +90,7 @@ def check(events, loops, lines, optimised):
 
 def main():
     atomsan, source = sys.argv[1:]
-    loops, lines = comments(source)
+    loops, lines, counts = comments(source)
     for level in LEVELS:
         with tempfile.TemporaryDirectory() as folder:
             program, trace = os.path.join(folder, "program"), os.path.join(folder, "program.atr")
@@ -98,6 +101,8 @@ def main():
         # Optimised, an access may be folded into its neighbour.
         if missing and (level == "-O0" or len(missing) > len(lines) / 2):
             problems.append(f"nothing happened at lines {missing}")
+        problems += [f"loop {name} has {iterations.get(name)} frames, not {count}"
+                     for name, count in counts.items() if iterations.get(name) != count]
         if level == "-O0":
             expected = iterations
             problems += [f"loop {name} is not marked" for name, _ in loops.values() if name not in iterations]

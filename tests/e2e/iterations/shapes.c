@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 long seen;
@@ -348,6 +349,76 @@ static void *thread(void *argument)
 	return argument;
 }
 
+static void nothing(void)
+{
+}
+
+static void third(void)
+{
+	static int calls;
+
+	if (++calls == 3)
+		step();
+}
+
+void may_and_does_not(void (*f)(void), int n)
+{
+	for (int i = 0; i < n; i++) { // # still 1
+		f();
+		seen++; //@ main may_and_does_not still
+	}
+	seen++; //@ main may_and_does_not
+}
+
+/* Three and two: what comes before the one that synchronises is one with it. */
+void sometimes(void (*f)(void), int n)
+{
+	for (int i = 0; i < n; i++) { // # now_and_then 2
+		f();
+		seen++; //@ main sometimes now_and_then
+	}
+	seen++; //@ main sometimes
+}
+
+static void die(const char *why)
+{
+	fprintf(stderr, "%s\n", why);
+	exit(1);
+}
+
+/* Static functions that call nobody but their like, unless to give up, are their callers'. */
+static int alike(const struct node *a, const struct node *b)
+{
+	seen++; //@ main calls_static
+	return memcmp(a, b, sizeof *a);
+}
+
+static int all_alike(const struct node *a, const struct node *b, const struct node *c)
+{
+	seen++; //@ main calls_static
+	if (a == c)
+		die("they are one");
+	return alike(a, b) || alike(b, c);
+}
+
+void calls_static(void)
+{
+	seen += all_alike(&nodes[0], &nodes[1], &nodes[2]); //@ main calls_static
+}
+
+/* But not where nobody may be a unit around them. */
+static long value_of(const struct node *node)
+{
+	return node->value;
+}
+
+static void given(struct node *node)
+{
+	seen++; //@ main given
+	node->value = value_of(node->next);
+}
+static void (*volatile is_given)(struct node *node) = given;
+
 int main(void)
 {
 	pthread_t one;
@@ -374,6 +445,10 @@ int main(void)
 	inlined_twice(2);
 	through_pointer(step, 3);
 	harmless(3);
+	may_and_does_not(nothing, 5);
+	sometimes(third, 5);
+	calls_static();
+	is_given(nodes);
 	for (int i = 0; i < 2; i++) { // # w
 		step();
 		seen++; //@ main w *
