@@ -282,7 +282,7 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 	seen = __atomic_load_n((const uint64_t *)&gate->word, __ATOMIC_ACQUIRE);
 	if (heal_unlikely(heal_mode((uint32_t)(seen >> 32)) == HEAL_FENCED)) {
 		/* Told once more, as a fence: a locked operation is the cheapest there is. */
-		__atomic_exchange_n(&mine->from, from, __ATOMIC_SEQ_CST);
+		(void)__atomic_exchange_n(&mine->from, from, __ATOMIC_SEQ_CST);
 		seen = __atomic_load_n(&gate->word, __ATOMIC_ACQUIRE);
 	}
 	return heal_likely(!(uint32_t)seen || (uint32_t)seen == heal_self.number);
