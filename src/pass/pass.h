@@ -289,6 +289,7 @@ bool lanes_partly_used(LLVMValueRef load, uint64_t *used);
 
 LLVMValueRef util_callee(LLVMValueRef call); /* the function called directly, or NULL */
 bool util_is_intrinsic(LLVMValueRef call, const char *prefix);
+bool util_named_like(LLVMValueRef function, const char *const *prefixes); /* the last is NULL */
 /* Does a branch depend on the value, as it is or compared, over so many steps? */
 bool util_guards(LLVMValueRef value, unsigned depth);
 LLVMAttributeRef util_attribute(LLVMModuleRef module, const char *name, uint64_t value);

@@ -20,6 +20,17 @@ bool util_is_intrinsic(LLVMValueRef call, const char *prefix)
 	       !strncmp(LLVMGetValueName2(callee, &length), prefix, strlen(prefix));
 }
 
+bool util_named_like(LLVMValueRef function, const char *const *prefixes)
+{
+	size_t length;
+	const char *name = LLVMGetValueName2(function, &length);
+
+	for (const char *const *p = prefixes; *p; p++)
+		if (!strncmp(name, *p, strlen(*p)))
+			return true;
+	return false;
+}
+
 LLVMAttributeRef util_attribute(LLVMModuleRef module, const char *name, uint64_t value)
 {
 	return LLVMCreateEnumAttribute(LLVMGetModuleContext(module),

@@ -135,11 +135,6 @@ bool waits_until(LLVMValueRef function)
 					       "_ZNSt3_V222condition_variable_any8wait_forI",
 					       "_ZNSt3_V222condition_variable_any10wait_untilI",
 					       NULL};
-	size_t length;
-	const char *name = LLVMGetValueName2(function, &length);
 
-	for (const char *const *p = prefixes; *p; p++)
-		if (!strncmp(name, *p, strlen(*p)))
-			return true;
-	return false;
+	return util_named_like(function, prefixes);
 }

@@ -55,13 +55,8 @@ bool worth_of_the_library(LLVMValueRef function)
 {
 	static const char *const prefixes[] = {"_ZNSt",         "_ZNKSt",         "_ZSt",
 					       "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", NULL};
-	size_t length;
-	const char *name = LLVMGetValueName2(function, &length);
 
-	for (const char *const *p = prefixes; *p; p++)
-		if (!strncmp(name, *p, strlen(*p)))
-			return true;
-	return false;
+	return util_named_like(function, prefixes);
 }
 
 bool worth_address_taken(LLVMValueRef function)

@@ -53,7 +53,7 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_s
 		return;
 	if (unlikely(rt_self.sched))
 		sched_atomic(p);
-	/* Both are asked for now, for nothing overtakes the exchange below. */
+	/* Both are asked for before the exchange below, which nothing overtakes. */
 	__builtin_prefetch(shadow_cell(shadow_granule(p)), 1);
 	__builtin_prefetch(p);
 	for (unsigned tries = 0; tries < SPINS + YIELDS + NAPS; tries++) {
