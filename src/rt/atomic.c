@@ -11,6 +11,7 @@
  * writes above both. The cells know of plain accesses to the same bytes, and
  * whoever finds a higher key there draws a stamp, too.
  */
+#include "rt/atomic.h"
 #include "rt/event_inl.h"
 #include "rt/follow.h"
 #include "rt/order.h"
@@ -39,27 +40,18 @@ INLINE struct stripe *stripe_of(const void *p)
 	return &stripes[((uint64_t)p >> 3) * 0x9e3779b97f4a7c15ull >> 52];
 }
 
-EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_site *site)
+/* Keep others out of the stripe. */
+INLINE void stripe_enter(struct stripe *stripe)
 {
 	/* A holder that lost its processor comes back within these, one that is gone does not. */
 	enum { SPINS = 128, YIELDS = 256, NAPS = 4096 };
 	struct timespec nap = {0, 100000};
-	struct stripe *stripe = stripe_of(p);
 	uint32_t me = rt_self.number + 1;
 
-	if (watch_wanted_at(p, site->size))
-		watch_atomic(p, site);
-	if (!rt_recording || rt_self.number == RT_NO_THREAD)
-		return;
-	if (unlikely(rt_self.sched))
-		sched_atomic(p);
-	/* Both are asked for before the exchange below, which nothing overtakes. */
-	__builtin_prefetch(shadow_cell(shadow_granule(p)), 1);
-	__builtin_prefetch(p);
 	for (unsigned tries = 0; tries < SPINS + YIELDS + NAPS; tries++) {
 		uint32_t holder = 0;
 
-		/* Acquire pairs with the release in __atomsan_atomic_end. */
+		/* Acquire pairs with the release in stripe_leave. */
 		if (__atomic_compare_exchange_n(&stripe->holder, &holder, me, false, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED))
 			return;
@@ -77,6 +69,26 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_s
 	}
 	rt_count(TRACE_COUNT_ATOMIC_UNORDERED);
 	__atomic_store_n(&stripe->holder, me, __ATOMIC_RELAXED);
+}
+
+INLINE void stripe_leave(struct stripe *stripe)
+{
+	if (__atomic_load_n(&stripe->holder, __ATOMIC_RELAXED) == rt_self.number + 1)
+		__atomic_store_n(&stripe->holder, 0, __ATOMIC_RELEASE);
+}
+
+EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_site *site)
+{
+	if (watch_wanted_at(p, site->size))
+		watch_atomic(p, site);
+	if (!rt_recording || rt_self.number == RT_NO_THREAD)
+		return;
+	if (unlikely(rt_self.sched))
+		sched_atomic(p);
+	/* Both are asked for before the exchange below, which nothing overtakes. */
+	__builtin_prefetch(shadow_cell(shadow_granule(p)), 1);
+	__builtin_prefetch(p);
+	stripe_enter(stripe_of(p));
 }
 
 /* Is this the load that the thread just recorded, of a location that nobody wrote since? */
@@ -170,8 +182,24 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_end(const void *p, uint64_t wrote, const st
 		rt_self.spin_version = stripe->version;
 		rt_self.spin_next = rt_self.next;
 	}
-	if (__atomic_load_n(&stripe->holder, __ATOMIC_RELAXED) == rt_self.number + 1)
-		__atomic_store_n(&stripe->holder, 0, __ATOMIC_RELEASE);
+	stripe_leave(stripe);
+}
+
+bool atomic_publish_begin(const void *p)
+{
+	if (!rt_recording || rt_self.number == RT_NO_THREAD)
+		return false;
+	stripe_enter(stripe_of(p));
+	return true;
+}
+
+void atomic_publish_end(const void *p)
+{
+	struct stripe *stripe = stripe_of(p);
+
+	raise(&stripe->wrote);
+	stripe->version++;
+	stripe_leave(stripe);
 }
 
 EXPORT ATOMSAN_HOOK __atomsan_fence(const struct atomsan_site *site)

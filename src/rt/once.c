@@ -7,6 +7,7 @@
  * else has a SEEN, after the END.
  */
 #include "rt/once.h"
+#include "rt/atomic.h"
 #include "rt/real.h"
 #include "rt/scheduler.h"
 #include "rt/sys.h"
@@ -118,10 +119,21 @@ static void leave_guard(uint64_t *guard, uint32_t state)
 		sys3(futex, word, FUTEX_WAKE_PRIVATE, 0x7fffffff);
 }
 
+/* Compiled code tests the first byte with an atomic load that is an event. One that finds it 0 comes before
+ * the END, and does call: so others may have their turn here, and the order knows who was first. */
 INTERPOSER void __cxa_guard_release(uint64_t *guard)
 {
-	rt_op(TRACE_OP_ONCE_END, 0, guard, rt_take_site());
+	const struct atomsan_site *site = rt_take_site();
+	struct sched_thread *me = sched_me();
+	bool ordered;
+
+	if (unlikely(me))
+		sched_before(me, guard, site);
+	ordered = atomic_publish_begin(guard);
+	rt_op(TRACE_OP_ONCE_END, 0, guard, site);
 	leave_guard(guard, GUARD_DONE);
+	if (ordered)
+		atomic_publish_end(guard);
 }
 
 INTERPOSER void __cxa_guard_abort(uint64_t *guard)
