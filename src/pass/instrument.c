@@ -400,7 +400,8 @@ static void plain_call(LLVMValueRef call)
 
 /* ---- stack objects that others may see ---- */
 
-static void object(LLVMValueRef local)
+/* `marked`: there was a mark where the function begins, though it may be gone (empty.c). */
+static void object(LLVMValueRef local, bool marked)
 {
 	LLVMTypeRef type = LLVMGetAllocatedType(local);
 	LLVMValueRef entry_mark = NULL, arguments[3], at = NULL;
@@ -420,16 +421,18 @@ static void object(LLVMValueRef local)
 		at = LLVMGetNextInstruction(at);
 	} else {
 		bool late = true; /* an array whose length folded to a constant may stand after the mark */
+		LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetInstructionParent(local));
 
-		for (LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetInstructionParent(local));
-		     i && !entry_mark; i = LLVMGetNextInstruction(i)) {
+		for (; i && !entry_mark; i = LLVMGetNextInstruction(i)) {
 			if (i == local)
 				late = false;
 			if (LLVMIsACallInst(i) && util_callee(i) == emit_hook("__atomsan_inl_enter"))
 				entry_mark = i;
 		}
-		if (entry_mark)
-			at = LLVMGetNextInstruction(late ? local : entry_mark);
+		if (entry_mark || marked)
+			at = LLVMGetNextInstruction(late || !entry_mark ? local : entry_mark);
+		while (at && LLVMIsAAllocaInst(at))
+			at = LLVMGetNextInstruction(at);
 		if (!at)
 			return; /* a function without marks: its frame has no end to tell */
 	}
@@ -489,7 +492,8 @@ static void instrument_one(LLVMValueRef i)
 
 static void instrument_function(LLVMValueRef function, bool ignored)
 {
-	struct list accesses = {0}, locals = {0};
+	struct list accesses = {0}, locals = {0}, enters = {0};
+	bool marked = false;
 
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
@@ -497,8 +501,13 @@ static void instrument_function(LLVMValueRef function, bool ignored)
 			size_t length;
 
 			/* Marks come in by inlining even where nothing else is wanted. */
-			if (callee && mark(i, LLVMGetValueName2(callee, &length)))
+			if (callee && mark(i, LLVMGetValueName2(callee, &length))) {
+				if (util_callee(i) == emit_hook("__atomsan_inl_enter")) {
+					list_add(&enters, i);
+					marked |= b == LLVMGetEntryBasicBlock(function);
+				}
 				continue;
+			}
 			if (LLVMIsAAllocaInst(i))
 				list_add(&locals, i);
 			else
@@ -511,15 +520,17 @@ static void instrument_function(LLVMValueRef function, bool ignored)
 		private_forget();
 		for (size_t i = 0; i < locals.count; i++)
 			private_escapes(locals.items[i]);
+		empty_frames_drop(enters.items, enters.count);
 		loops = loops_plan(function, emit.layout);
 		for (size_t i = 0; i < accesses.count; i++)
 			instrument_one(accesses.items[i]);
 		loops_free(loops);
 		for (size_t i = 0; i < locals.count; i++)
-			object(locals.items[i]);
+			object(locals.items[i], marked);
 	}
 	free(accesses.items);
 	free(locals.items);
+	free(enters.items);
 }
 
 void instrument_module(LLVMModuleRef of)

@@ -279,6 +279,10 @@ LLVMValueRef instrument_updating_store(LLVMValueRef load);
 const char *heal_wanted(void);
 void heal_instrument(LLVMModuleRef module);
 
+/* empty.c: late; takes marks of frames away in which nobody is told of anything. The marks are calls of
+ * __atomsan_inl_enter, in the order of the function. */
+void empty_frames_drop(LLVMValueRef *enters, size_t count);
+
 /* lanes.c: from here on LLVM makes no accesses up in this function, until they are allowed again. */
 void lanes_forbid_speculation(LLVMValueRef function);
 void lanes_allow_speculation(LLVMValueRef function);

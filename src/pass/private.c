@@ -36,7 +36,12 @@ static bool captured_by_call(LLVMValueRef call, LLVMValueRef pointer)
 	LLVMValueRef callee = util_callee(call);
 	unsigned count = LLVMGetNumArgOperands(call);
 
+	static const char *const marks[] = {"__atomsan_inl_", NULL};
+
 	if (LLVMGetCalledValue(call) == pointer)
+		return false;
+	/* Frames only note their receivers down. */
+	if (callee && util_named_like(callee, marks))
 		return false;
 	if (callee && LLVMGetIntrinsicID(callee))
 		return !(util_is_intrinsic(call, "llvm.lifetime") || util_is_intrinsic(call, "llvm.mem") ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Accesses of any length: what loops and libc do, and what is longer than a granule; see access_inl.h. */
 #include "rt/access_inl.h"
+#include "rt/scan.h"
 #include "rt/scheduler.h"
 
 /* Bits of the granule's bytes that [p, p + length) covers, from p on. */
@@ -13,16 +14,14 @@ INLINE uint64_t bytes_of(uint64_t p, uint64_t length)
 	return ((1u << count) - 1) << first;
 }
 
-/* Are all whole granules of [p, end) recorded in these cells? Both ends are aligned. */
+/* Are these granules, whole, recorded in these cells? The first one mostly tells. */
 INLINE bool granules_recorded(const uint64_t *cell, uint64_t count, uint64_t kinds)
 {
-	uint64_t segment = __atomsan_thread.segment, off = 0;
+	uint64_t segment = __atomsan_thread.segment, mask = ATOMSAN_SEGMENT_MASK | 0xff * kinds;
 
-	for (; count >= 4; cell += 4, count -= 4)
-		off |= (cell[0] ^ segment) | (cell[1] ^ segment) | (cell[2] ^ segment) | (cell[3] ^ segment);
-	while (count--)
-		off |= *cell++ ^ segment;
-	return !(off & (ATOMSAN_SEGMENT_MASK | 0xff * kinds));
+	if (!count)
+		return true;
+	return !((cell[0] ^ segment) & mask) && !(scan_differences(cell, count, segment) & mask);
 }
 
 /*

@@ -16,6 +16,7 @@ struct table {
 };
 
 static struct table *published;
+static long counter;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Called with what is private alone. */
@@ -97,6 +98,24 @@ NOINLINE static void walk_both(long n, long *other)
 	}
 }
 
+/* Inlined, with frames that have a local as their receiver. The index keeps it in memory. */
+__attribute__((always_inline)) static inline void inlined_put(struct table *t, long value)
+{
+	t->entries[value * 7 & 63] += value; /* private */
+	if (t->used < value)
+		t->used = value; /* private */
+}
+
+NOINLINE static long mine(long n)
+{
+	struct table t = {{0}, 0};
+
+	for (long i = 0; i < n; i++)
+		inlined_put(&t, i + counter++); /* seen: mine */
+	return t.used + t.entries[n & 63];      /* private */
+}
+static long (*volatile way_to_mine)(long) = mine;
+
 /* Allocated here, and known to nobody. */
 NOINLINE static long scratch(long n)
 {
@@ -135,7 +154,7 @@ int main(int argc, char **argv)
 	if (pthread_create(&thread, NULL, start, t))
 		return 1;
 	for (long i = 0; i < 40; i++) {
-		sum += scratch(i) + walk(i + argc);
+		sum += scratch(i) + walk(i + argc) + way_to_mine(i);
 		walk_both(i, &t->entries[48 + (i & 15)]);
 		any_put(t, i);
 		way(t, i);

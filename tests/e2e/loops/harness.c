@@ -38,6 +38,27 @@ static struct pair pairs[GLOBALS];
 static double grid[32][GLOBALS / 32];
 static long counter;
 
+#define INLINED __attribute__((always_inline)) static inline
+
+/* ---- functions that shapes call: each has a frame, whatever its pointers lead to ---- */
+
+INLINED unsigned next_number(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return (unsigned)(*state >> 33);
+}
+
+/* Two structs of one type, and more than one way through. */
+INLINED void turn(struct pair *at, const struct pair *by)
+{
+	if (at->x > 1000) {
+		at->x -= by->x;
+		at->y++;
+	} else {
+		at->x += by->y;
+	}
+}
+
 /* ---- the truth ---- */
 
 static int thread_now;
