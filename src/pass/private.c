@@ -36,12 +36,7 @@ static bool captured_by_call(LLVMValueRef call, LLVMValueRef pointer)
 	LLVMValueRef callee = util_callee(call);
 	unsigned count = LLVMGetNumArgOperands(call);
 
-	static const char *const marks[] = {"__atomsan_inl_", NULL};
-
 	if (LLVMGetCalledValue(call) == pointer)
-		return false;
-	/* Frames only note their receivers down. */
-	if (callee && util_named_like(callee, marks))
 		return false;
 	if (callee && LLVMGetIntrinsicID(callee))
 		return !(util_is_intrinsic(call, "llvm.lifetime") || util_is_intrinsic(call, "llvm.mem") ||
@@ -69,6 +64,7 @@ enum { MOST_VALUES = 256 };
 struct ways {
 	LLVMValueRef values[MOST_VALUES];
 	unsigned count;
+	bool numbers; /* the object holds nothing else */
 };
 
 /* False if there is no room. */
@@ -81,6 +77,35 @@ static bool ways_add(struct ways *ways, LLVMValueRef value)
 		return false;
 	ways->values[ways->count++] = value;
 	return true;
+}
+
+/* May nothing in it lead to something else? */
+static bool only_numbers(LLVMTypeRef type)
+{
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMStructTypeKind:
+		for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
+			if (!only_numbers(LLVMStructGetTypeAtIndex(type, i)))
+				return false;
+		return true;
+	case LLVMArrayTypeKind:
+		return only_numbers(LLVMGetElementType(type));
+	case LLVMIntegerTypeKind:
+	case LLVMFloatTypeKind:
+	case LLVMDoubleTypeKind:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A frame only notes its receiver down. But what that leads to, a cursor to its list, may be the frame's
+ * object all the same, and is known by the accesses. */
+static bool is_receiver(LLVMValueRef call)
+{
+	static const char *const marks[] = {"__atomsan_inl_", NULL};
+
+	return LLVMIsACallInst(call) && util_callee(call) && util_named_like(util_callee(call), marks);
 }
 
 /* Does this use let the pointer get away? Values that hold it as well are added. */
@@ -104,7 +129,7 @@ static bool gets_away(LLVMValueRef user, LLVMValueRef pointer, struct ways *ways
 		return !ways_add(ways, user);
 	case LLVMCall:
 	case LLVMInvoke:
-		return captured_by_call(user, pointer);
+		return !(ways->numbers && is_receiver(user)) && captured_by_call(user, pointer);
 	default:
 		return true;
 	}
@@ -114,6 +139,7 @@ static bool escapes(LLVMValueRef object)
 {
 	struct ways ways = {.values = {object}, .count = 1};
 
+	ways.numbers = LLVMIsAAllocaInst(object) && only_numbers(LLVMGetAllocatedType(object));
 	for (unsigned i = 0; i < ways.count; i++)
 		for (LLVMUseRef use = LLVMGetFirstUse(ways.values[i]); use; use = LLVMGetNextUse(use))
 			if (gets_away(LLVMGetUser(use), ways.values[i], &ways))

@@ -146,9 +146,7 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 	if (unlikely(!value || value > segment))
 		return false;
 	if (!same_segment(value, segment)) {
-		if (unlikely(shadow_is_shared(value)) ||
-		    (kinds == READS &&
-		     !(value & SHADOW_WRITTEN || same_thread(value, segment) || short_segment())))
+		if (unlikely(shadow_is_shared(value)) || (kinds == READS && !taken_over(value, segment)))
 			return false;
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	}

@@ -60,6 +60,16 @@ INLINE bool same_thread(uint64_t cell, uint64_t segment)
 	return !((cell ^ segment) & SHADOW_THREAD_MASK);
 }
 
+/*
+ * Does who reads take over a cell of others that nobody shares? What is in the cell
+ * cannot be foreseen, and a wrong guess waits for the cell to come from memory: it
+ * is asked last.
+ */
+INLINE bool taken_over(uint64_t value, uint64_t segment)
+{
+	return short_segment() || value & SHADOW_WRITTEN || same_thread(value, segment);
+}
+
 /* Would this access be news, and does it need a stamp to stand behind what is there? */
 enum { KNOWN = 0, NEWS = 1, YOUNGER = 2 };
 
@@ -105,8 +115,7 @@ INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segme
 				__atomic_fetch_and(shadow_reader(slot, granule), ATOMSAN_SEGMENT_MASK,
 						   __ATOMIC_RELAXED);
 		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
-	} else if (write || !value || value & SHADOW_WRITTEN || same_thread(value, segment) ||
-		   short_segment()) {
+	} else if (write || !value || taken_over(value, segment)) {
 		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
 	} else {
 		/* Another thread only read it, and so do we. */

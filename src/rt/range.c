@@ -77,8 +77,7 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 	if (value > segment || shadow_is_shared(value))
 		return false;
 	if (!same_segment(value, segment)) {
-		if (!(write || !value || value & SHADOW_WRITTEN || same_thread(value, segment) ||
-		      short_segment()))
+		if (!(write || !value || taken_over(value, segment)))
 			return false;
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	}
