@@ -55,7 +55,7 @@ static void registers_stay(void **state)
 	for (unsigned i = 0; i < 10; i++)
 		before[i] = (i + 1) * 0x0101010101010101ull;
 	memset(cells, 0x55, sizeof cells);
-	/* Between these the compiler has no reason to use them; scan_blocks() is inlined. */
+	/* Between these the compiler has no reason to use them. */
 	__asm__ volatile(
 		"movups 0(%0), %%xmm0; movups 16(%0), %%xmm1; movups 32(%0), %%xmm2; movups 48(%0), %%xmm3;"
 		"movups 64(%0), %%xmm4"
