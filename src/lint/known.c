@@ -75,6 +75,7 @@ static const struct known table[] = {
 	{"omp_test_lock", KNOWN_TRY, 0, 1, 0},
 	{"omp_unset_lock", KNOWN_UNLOCK, 0, 0, 0},
 	{"omp_unset_nest_lock", KNOWN_UNLOCK, 0, 0, 0},
+	{"pthread_barrier_wait", KNOWN_MEET, 0, 0, 0},
 	{"pthread_cond_clockwait", KNOWN_WAIT, 1, 0, 0},
 	{"pthread_cond_timedwait", KNOWN_WAIT, 1, 0, 0},
 	{"pthread_cond_wait", KNOWN_WAIT, 1, 0, 0},

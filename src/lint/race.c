@@ -16,12 +16,14 @@
 #include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
+#include "lint/pause.h"
+#include "lint/rounds.h"
 #include "lint/taken.h"
 #include "lint/update.h"
 #include "lint/verdict.h"
 #include "lint/view.h"
 
-enum { MOST_REGIONS = 96, MOST_ITEMS = 64 };
+enum { MOST_REGIONS = 96 };
 
 /* A view of the region that has x and not y. */
 static bool view_with(const struct lint *lint, uint32_t region, uint32_t x, uint32_t y, bool write)
@@ -224,7 +226,7 @@ static void judge_reads(struct race *race)
 		if (!v.first_region || !v.second_region ||
 		    (v.first_region == v.second_region && ((!j->a.region && !j->b.region) || left)))
 			continue;
-		if (!view_with(lint, v.first_region, x, y, false) ||
+		if (pause_splits(lint, &v) || !view_with(lint, v.first_region, x, y, false) ||
 		    !view_with(lint, v.second_region, y, x, false) ||
 		    !(others = find_others(race, &v, x, y, true))->count)
 			continue;
@@ -375,8 +377,7 @@ static const struct candidates *candidates_of(struct lint *lint, struct pairs *p
 		return &pairs->at.at[known - 1];
 	for (uint32_t i = 0; i < a->at.count; i++)
 		for (uint32_t k = 0; k < b->at.count; k++) {
-			/* Whoever writes everything is no part of a whole. */
-			if (a->at.at[i].items.count > MOST_ITEMS || b->at.at[k].items.count > MOST_ITEMS)
+			if (view_is_everything(&a->at.at[i]) || view_is_everything(&b->at.at[k]))
 				continue;
 			bool overlapping = overlap(&a->at.at[i], &b->at.at[k]);
 
@@ -422,7 +423,8 @@ static void judge_pair(struct race *race, struct pairs *pairs, struct verdict v)
 
 		v.first = view_access(lint, v.first_region, x, true);
 		v.second = view_access(lint, v.second_region, y, true);
-		if (!v.first || !v.second || !(others = find_others(race, &v, x, y, false))->count)
+		if (!v.first || !v.second || pause_splits(lint, &v) ||
+		    !(others = find_others(race, &v, x, y, false))->count)
 			continue;
 		v.confidence = weigh_writes(lint, &v, x, y, all->at[i].overlapping);
 		race->verdicts->count[VERDICT_WRITES]++;
@@ -463,7 +465,8 @@ static void judge_writes(struct race *race)
 				if (all[i].region == all[k].region ||
 				    goes_on_to(lint, all[i].region, all[k].inst) ||
 				    !candidates_of(lint, &pairs, all[i].region, all[k].region)->count ||
-				    !pair_reaches(lint, all[i].inst, all[k].inst))
+				    !pair_reaches(lint, all[i].inst, all[k].inst) ||
+				    rounds_part(lint, all[i].inst, all[k].inst))
 					continue;
 				judge_pair(race, &pairs, v);
 			}

@@ -17,9 +17,11 @@
 #include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
+#include "lint/pause.h"
 #include "lint/recheck.h"
 #include "lint/search.h"
 #include "lint/taken.h"
+#include "lint/update.h"
 #include "lint/verdict.h"
 #include "lint/view.h"
 
@@ -81,6 +83,21 @@ static bool changes_set(const struct lint *lint, uint32_t region, const char *se
 			uint32_t item = s->at.at[i].items.at[n];
 
 			if (item & 1 && !strcmp(lint->accesses.variables.at[item / 2].set, set))
+				return true;
+		}
+	return false;
+}
+
+/* Does the region make itself a user of something? What it found then stays until it is done with it. */
+static bool counts_itself(const struct lint *lint, uint32_t region)
+{
+	const struct view_set *s = &lint->views->regions[region];
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		for (uint32_t n = 0; n < s->at.at[i].items.count; n++) {
+			uint32_t item = s->at.at[i].items.at[n];
+
+			if (item & 1 && update_counts_users(lint, item / 2))
 				return true;
 		}
 	return false;
@@ -205,6 +222,22 @@ static bool checked_again(const struct lint *lint, const struct flow_edge *e, co
 	return false;
 }
 
+/* Is a function called that was read along with the value? That is a job and what it is to work on: to take
+ * it is one step, to do it another. */
+static bool is_job(const struct lint *lint, const struct flow_edge *e)
+{
+	const struct program *p = &lint->program;
+	const struct program_inst *call = &p->insts[e->to.via];
+	uint32_t maker;
+
+	if (call->op != PROGRAM_CALL || call->callee || !call->operand_count)
+		return false;
+	maker = program_maker(p, program_operand(p, call, call->operand_count - 1));
+	for (int depth = 0; depth < 4 && maker && p->insts[maker].op == PROGRAM_COPY; depth++)
+		maker = program_maker(p, program_operand(p, &p->insts[maker], 0));
+	return maker && p->insts[maker].op == PROGRAM_LOAD && flow_same_regions(lint, maker, e->from.via);
+}
+
 /* How sure, from 0 to 1. Every lenient rule is here. */
 static double weigh(struct lint *lint, const struct recheck *recheck, const struct flow_edge *e,
 		    const struct verdict_other *writer, struct verdict *v)
@@ -259,9 +292,12 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 		if (pair_is_root(lint, e->function))
 			c *= 0.8;
 		/* Not a mere look: a ticket, a claim. */
-		if (v->taken || changes_set(lint, v->first_region, x->set))
+		if (v->taken || changes_set(lint, v->first_region, x->set) ||
+		    counts_itself(lint, v->first_region))
 			c *= 0.6;
 	}
+	if (is_job(lint, e))
+		c *= 0.5;
 	/* Each of the two has a lock of its own. */
 	if (!same && !same_set && !pair_same_lock(lint, v->first_region, v->second_region))
 		c *= 0.6;
@@ -289,6 +325,16 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 	return c;
 }
 
+/* What was read is changed and put back where it was: whatever others did to it is lost, also if they were
+ * meant to do it. */
+static bool is_put_back(const struct lint *lint, const struct flow_edge *e)
+{
+	const struct access *a = &lint->accesses.at.at[e->from.access];
+	const struct access *b = &lint->accesses.at.at[e->to.access];
+
+	return e->data && b->write && a->variable == b->variable;
+}
+
 void stale_judge(struct lint *lint, struct verdicts *verdicts)
 {
 	const struct flows *f = lint->flows;
@@ -310,6 +356,8 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 		lint->effort->steps[EFFORT_STALE]++;
 		v.first_region = e->from.region ? e->from.region : flow_region(lint, e->from.via);
 		v.second_region = e->to.region ? e->to.region : flow_region(lint, e->to.via);
+		if (!is_put_back(lint, e) && pause_splits(lint, &v))
+			continue;
 		const struct answer *writers = find_writers(lint, &answers, e);
 
 		if (!writers->count)
