@@ -135,6 +135,19 @@ bool pause_between(const struct lint *lint, uint32_t from, uint32_t to)
 	return known - 1;
 }
 
+bool pause_is_waiting(const struct lint *lint, uint32_t inst)
+{
+	const struct program *p = &lint->program;
+	uint32_t f = program_function_of(p, inst);
+	const struct cfg *c = &lint->cfgs[f];
+
+	for (uint32_t loop = c->loop[lint_block(lint, inst)]; loop != CFG_NONE; loop = c->loops[loop].parent)
+		if (lint->pauses->at[p->blocks[p->functions[f].block + c->loops[loop].header].inst] &
+		    IN_FRONT)
+			return true;
+	return false;
+}
+
 /* In what the function calls: what a caller cannot see. */
 static bool splits_below(const struct lint *lint, uint32_t inst, uint32_t via, bool behind)
 {

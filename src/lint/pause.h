@@ -18,6 +18,8 @@ void pause_release(struct lint *lint);
 bool pause_any(const struct lint *lint, uint32_t function);
 /* Does every way from one instruction to another of the same function pass such a place? */
 bool pause_between(const struct lint *lint, uint32_t from, uint32_t to);
+/* Does it lie in a loop that waits? Whoever looks there looks again. */
+bool pause_is_waiting(const struct lint *lint, uint32_t inst);
 /* Does every way from the verdict's first access to its second one? */
 bool pause_splits(const struct lint *lint, const struct verdict *verdict);
 

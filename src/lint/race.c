@@ -108,6 +108,13 @@ static bool is_seen(const struct race *race, uint32_t access)
 	return false;
 }
 
+/* Does whoever reads it there go by what it is then? Who waits for it to change looks at it again. */
+static bool is_settled(const struct race *race, uint32_t access)
+{
+	return is_seen(race, access) &&
+	       !pause_is_waiting(race->lint, race->lint->accesses.at.at[access].inst);
+}
+
 static const struct meeting *meeting_of(struct race *race, uint32_t x, uint32_t y, bool write)
 {
 	const struct views *views = race->lint->views;
@@ -130,7 +137,7 @@ static const struct meeting *meeting_of(struct race *race, uint32_t x, uint32_t 
 		new.a = view_access(race->lint, place.region, x, write);
 		new.b = view_access(race->lint, place.region, y, write);
 		new.pure = is_pure(view, write);
-		if (new.a && new.b && (write || (is_seen(race, new.a) && is_seen(race, new.b))))
+		if (new.a && new.b && (write || (is_settled(race, new.a) && is_settled(race, new.b))))
 			add_both(&found, &seen, new);
 	}
 	map_release(&seen);

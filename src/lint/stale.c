@@ -222,6 +222,12 @@ static bool checked_again(const struct lint *lint, const struct flow_edge *e, co
 	return false;
 }
 
+/* Compare and exchange: what decides is what it finds then. */
+static bool is_exchange(const struct lint *lint, uint32_t inst)
+{
+	return lint->program.insts[inst].op == PROGRAM_UPDATE && lint->program.insts[inst].sub == SUB_EQUAL;
+}
+
 /* Is a function called that was read along with the value? That is a job and what it is to work on: to take
  * it is one step, to do it another. */
 static bool is_job(const struct lint *lint, const struct flow_edge *e)
@@ -253,7 +259,8 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 
 	/* What is looked at then is another thing, so that is no second look. */
 	v->searches = same_set && search_is(lint, e);
-	v->checked_again = !v->searches && (checked_again(lint, e, v) || recheck_is(recheck, e));
+	v->checked_again = !v->searches && (checked_again(lint, e, v) || recheck_is(recheck, e) ||
+					    (!e->data && same && is_exchange(lint, b->inst)));
 	v->taken = taken_is(lint, e->from.access);
 	/* Looked at again, and then acted not on what belongs to it but on something else: somebody notes
 	 * that the old value was wrong. */
@@ -308,7 +315,7 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 		c *= 0.6;
 	/* What is added to the value as it is then takes nothing back that others did. */
 	if (same && e->data && lint->program.insts[b->inst].op == PROGRAM_UPDATE &&
-	    lint->program.insts[b->inst].sub != SUB_EQUAL)
+	    !is_exchange(lint, b->inst))
 		c *= 0.7;
 	/* What may be different things need not be one that changed. */
 	if (x->vague)
