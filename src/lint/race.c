@@ -323,6 +323,8 @@ static double weigh_writes(const struct lint *lint, const struct verdict *v, uin
 		c -= 0.3;
 	if (update_counts_users(lint, x) || update_counts_users(lint, y))
 		c -= 0.3;
+	if (pair_is_job(lint, v->second_via, lint->accesses.at.at[v->first].inst))
+		c -= 0.3;
 	/* Each is the first of a list of its own, taken out. */
 	if (taken_by(lint, v->first) && taken_by(lint, v->second))
 		c -= 0.3;

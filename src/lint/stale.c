@@ -228,22 +228,6 @@ static bool is_exchange(const struct lint *lint, uint32_t inst)
 	return lint->program.insts[inst].op == PROGRAM_UPDATE && lint->program.insts[inst].sub == SUB_EQUAL;
 }
 
-/* Is a function called that was read along with the value? That is a job and what it is to work on: to take
- * it is one step, to do it another. */
-static bool is_job(const struct lint *lint, const struct flow_edge *e)
-{
-	const struct program *p = &lint->program;
-	const struct program_inst *call = &p->insts[e->to.via];
-	uint32_t maker;
-
-	if (call->op != PROGRAM_CALL || call->callee || !call->operand_count)
-		return false;
-	maker = program_maker(p, program_operand(p, call, call->operand_count - 1));
-	for (int depth = 0; depth < 4 && maker && p->insts[maker].op == PROGRAM_COPY; depth++)
-		maker = program_maker(p, program_operand(p, &p->insts[maker], 0));
-	return maker && p->insts[maker].op == PROGRAM_LOAD && flow_same_regions(lint, maker, e->from.via);
-}
-
 /* How sure, from 0 to 1. Every lenient rule is here. */
 static double weigh(struct lint *lint, const struct recheck *recheck, const struct flow_edge *e,
 		    const struct verdict_other *writer, struct verdict *v)
@@ -303,7 +287,7 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 		    counts_itself(lint, v->first_region))
 			c *= 0.6;
 	}
-	if (is_job(lint, e))
+	if (pair_is_job(lint, e->to.via, e->from.via))
 		c *= 0.5;
 	/* Each of the two has a lock of its own. */
 	if (!same && !same_set && !pair_same_lock(lint, v->first_region, v->second_region))
