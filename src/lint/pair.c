@@ -225,5 +225,8 @@ bool pair_is_job(const struct lint *lint, uint32_t inst, uint32_t other)
 	maker = program_maker(p, program_operand(p, call, call->operand_count - 1));
 	for (int depth = 0; depth < 4 && maker && p->insts[maker].op == PROGRAM_COPY; depth++)
 		maker = program_maker(p, program_operand(p, &p->insts[maker], 0));
-	return maker && p->insts[maker].op == PROGRAM_LOAD && flow_same_regions(lint, maker, other);
+	if (!maker || p->insts[maker].op != PROGRAM_LOAD)
+		return false;
+	return flow_same_regions(lint, maker, other) ||
+	       pair_base(p, program_operand(p, &p->insts[maker], 0)) == object_of(lint, other);
 }

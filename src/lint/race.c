@@ -442,6 +442,18 @@ static void judge_pair(struct race *race, struct pairs *pairs, struct verdict v)
 	}
 }
 
+/* Does the second come before the first in a loop around both, so that it comes after it in the next round?
+ */
+static bool comes_round(const struct lint *lint, uint32_t f, uint32_t first, uint32_t second)
+{
+	const struct cfg *c = &lint->cfgs[f];
+	uint32_t a = lint_block(lint, first), b = lint_block(lint, second), loop = c->loop[a];
+
+	while (loop != CFG_NONE && !cfg_inside(c, b, loop))
+		loop = c->loops[loop].parent;
+	return loop != CFG_NONE && c->number[b] < c->number[a];
+}
+
 static void judge_writes(struct race *race)
 {
 	struct lint *lint = race->lint;
@@ -466,8 +478,7 @@ static void judge_writes(struct race *race)
 				lint->effort->steps[EFFORT_RACE]++;
 				/* Forward only; what comes round is the next piece of work. */
 				if (all[i].inst == all[k].inst ||
-				    lint->cfgs[f].number[lint_block(lint, all[k].inst)] <
-					    lint->cfgs[f].number[lint_block(lint, all[i].inst)]) {
+				    comes_round(lint, f, all[i].inst, all[k].inst)) {
 					k = all[k].end - 1;
 					continue;
 				}
