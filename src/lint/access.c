@@ -273,12 +273,15 @@ static unsigned dots(const char *name)
 	return n;
 }
 
-/* Is one of the two names the other with more of the way to it: database.results.count, table.count? */
+/* Are both of the same struct, or is one of the two names the other with more of the way to it:
+ * database.results.count, table.count? */
 static bool same_way(const char *a, const char *b)
 {
 	const char *x = strchr(a, '.'), *y = strchr(b, '.');
 	size_t m = x ? strlen(x) : 0, n = y ? strlen(y) : 0;
 
+	if (x && y && x - a == y - b && !strncmp(a, b, (size_t)(x - a)))
+		return true;
 	if (m == n)
 		return !strcmp(a, b);
 	return m > n ? !strcmp(x + (m - n), y ? y : "") : !strcmp(y + (n - m), x ? x : "");

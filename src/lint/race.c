@@ -442,16 +442,14 @@ static void judge_pair(struct race *race, struct pairs *pairs, struct verdict v)
 	}
 }
 
-/* Does the second come before the first in a loop around both, so that it comes after it in the next round?
- */
-static bool comes_round(const struct lint *lint, uint32_t f, uint32_t first, uint32_t second)
+/* Does the second come before the first? Or so that it comes after it in the next round. What stands behind a
+ * loop may have a lower number than what is in it. */
+static bool comes_before(const struct lint *lint, uint32_t f, uint32_t first, uint32_t second)
 {
 	const struct cfg *c = &lint->cfgs[f];
-	uint32_t a = lint_block(lint, first), b = lint_block(lint, second), loop = c->loop[a];
+	uint32_t a = lint_block(lint, first), b = lint_block(lint, second);
 
-	while (loop != CFG_NONE && !cfg_inside(c, b, loop))
-		loop = c->loops[loop].parent;
-	return loop != CFG_NONE && c->number[b] < c->number[a];
+	return c->number[b] < c->number[a] && (c->loop[a] == CFG_NONE || cfg_inside(c, b, c->loop[a]));
 }
 
 static void judge_writes(struct race *race)
@@ -478,7 +476,7 @@ static void judge_writes(struct race *race)
 				lint->effort->steps[EFFORT_RACE]++;
 				/* Forward only; what comes round is the next piece of work. */
 				if (all[i].inst == all[k].inst ||
-				    comes_round(lint, f, all[i].inst, all[k].inst)) {
+				    comes_before(lint, f, all[i].inst, all[k].inst)) {
 					k = all[k].end - 1;
 					continue;
 				}
