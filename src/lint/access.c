@@ -273,6 +273,20 @@ static unsigned dots(const char *name)
 	return n;
 }
 
+/* Are both of the same struct, or is one of the two names the other with more of the way to it:
+ * database.results.count, table.count? */
+static bool same_way(const char *a, const char *b)
+{
+	const char *x = strchr(a, '.'), *y = strchr(b, '.');
+	size_t m = x ? strlen(x) : 0, n = y ? strlen(y) : 0;
+
+	if (x && y && x - a == y - b && !strncmp(a, b, (size_t)(x - a)))
+		return true;
+	if (m == n)
+		return !strcmp(a, b);
+	return m > n ? !strcmp(x + (m - n), y ? y : "") : !strcmp(y + (n - m), x ? x : "");
+}
+
 /*
  * A member is known by the struct that declares it; what that lies in differs
  * with the way to it (database.results.count, table.count), and the longest way
@@ -303,9 +317,13 @@ static uint32_t variable_of(struct lint *lint, struct naming *naming, uint32_t n
 		vec_push(&a->variables, v);
 		map_set(&naming->by_node, (uint64_t)node, number);
 		named = 0;
-	} else if (dots(v.name) > dots(a->variables.at[number].name)) {
-		a->variables.at[number].name = v.name;
-		a->variables.at[number].set = v.set;
+	} else {
+		/* What lies in different things, and goes by the same pointers, is many things. */
+		a->variables.at[number].vague |= !same_way(v.name, a->variables.at[number].name);
+		if (dots(v.name) > dots(a->variables.at[number].name)) {
+			a->variables.at[number].name = v.name;
+			a->variables.at[number].set = v.set;
+		}
 	}
 	if (inner_key && !map_get(&naming->by_key, inner_key)) {
 		a->variables.at[number].inner = inner;

@@ -11,6 +11,7 @@
 
 #include "lint/flow.h"
 #include "lint/pair.h"
+#include "lint/pause.h"
 #include "lint/verdict.h"
 #include "lint/view.h"
 
@@ -44,7 +45,7 @@ static void split_pair(struct lint *lint, struct verdicts *verdicts, struct verd
 
 	v.first = x ? view_access(lint, v.first_region, x, true) : 0;
 	v.second = x ? view_access(lint, v.second_region, x, true) : 0;
-	if (!v.first || !v.second)
+	if (!v.first || !v.second || pause_splits(lint, &v))
 		return;
 	for (uint32_t i = 0; i < variable->reads.count; i++)
 		for (uint32_t t = 0; t < lint->threads.count; t++) {
@@ -137,7 +138,7 @@ static void whole_pair(struct lint *lint, struct verdicts *verdicts, struct verd
 		return;
 	v.first = view_access(lint, v.first_region, x, true);
 	v.second = view_access(lint, v.second_region, x, true);
-	if (!v.first || !v.second)
+	if (!v.first || !v.second || pause_splits(lint, &v))
 		return;
 	for (uint32_t i = 0; i < variable->writes.count; i++)
 		for (uint32_t t = 0; t < lint->threads.count; t++) {

@@ -32,6 +32,7 @@ enum known_kind {
 	KNOWN_UNLOCK,
 	KNOWN_WAIT,     /* gives the lock back, and takes it again */
 	KNOWN_WAIT_CXX, /* the argument is a guard that points to the lock */
+	KNOWN_MEET,     /* waits until others have come as far */
 	KNOWN_QUIET,    /* keeps no pointer, and nothing depends on what it does */
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lint/flow.h"
+#include "lint/pause.h"
 #include "lint/view.h"
 
 const char *lint_text(struct lint *lint, char *text)
@@ -76,6 +77,7 @@ void lint_run(struct lint *lint)
 	thread_build(lint);
 	access_reach(lint);
 	lint_part(lint, EFFORT_LOCKS);
+	pause_build(lint);
 	region_build(lint);
 	lint_part(lint, EFFORT_ACCESSES);
 	access_build(lint);
@@ -97,6 +99,7 @@ void lint_release(struct lint *lint)
 	context_release(lint);
 	access_release(lint);
 	region_release(&lint->regions);
+	pause_release(lint);
 	thread_release(lint);
 	callgraph_release(&lint->calls);
 	pointsto_release(&lint->pt);

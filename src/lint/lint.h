@@ -9,6 +9,7 @@
  *   callgraph  who calls whom; functions in bottom-up order
  *   thread     abstract threads; threadlife: which of them run at the same time, and where
  *   team       the same within a team of OpenMP: barriers, what one does for all
+ *   pause      where others are meant to work in between
  *   region     locks, critical regions, what is held at each instruction
  *   access     accesses, the variables they name, what is shared
  *   context    which locks each thread holds at each access
@@ -209,10 +210,11 @@ struct contexts {
 	uint32_t capped;  /* functions with too many contexts */
 };
 
-/* ---- flow.c, view.c: see their headers ---- */
+/* ---- flow.c, view.c, pause.c: see their headers ---- */
 
 struct flows;
 struct views;
+struct pauses;
 
 struct lint_options {
 	void (*step)(const char *what); /* called as parts begin, or NULL */
@@ -227,6 +229,7 @@ struct lint {
 	struct pointsto pt;
 	struct callgraph calls;
 	struct threads threads;
+	struct pauses *pauses;
 	struct regions regions;
 	struct accesses accesses;
 	struct contexts contexts;

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "lint/pair.h"
+#include "lint/pause.h"
+#include "lint/rounds.h"
 #include "lint/verdict.h"
 #include "lint/view.h"
 
@@ -415,10 +417,9 @@ static struct verdict split_at(const struct method *m, const struct set *set, ui
 				.confidence = 0.3};
 }
 
-static bool judge(struct method *m, uint32_t f, const struct set *set)
+static bool judge_places(struct method *m, uint32_t f, const struct set *set, const struct place *places,
+			 uint32_t count)
 {
-	struct place places[MOST_PLACES];
-	uint32_t count = places_of(m, f, places);
 	struct whole whole = {.count = 0};
 	struct lint *lint = m->lint;
 
@@ -447,7 +448,8 @@ static bool judge(struct method *m, uint32_t f, const struct set *set)
 
 			v.first = shown_access(m, set, v.first_region, &whole);
 			v.second = shown_access(m, set, v.second_region, &whole);
-			if (!v.first || !v.second)
+			if (!v.first || !v.second || pause_splits(lint, &v) ||
+			    rounds_part(lint, v.first_via, v.second_via))
 				continue;
 			/* Who writes does not depend on the other region, but on the two that are shown. */
 			if (!find_writer(lint, &v, &whole))
@@ -458,6 +460,70 @@ static bool judge(struct method *m, uint32_t f, const struct set *set)
 			vec_push(&m->verdicts->at, v);
 			return true;
 		}
+	}
+	return false;
+}
+
+/* Accesses of a place's region that can be named; at most `room`. */
+static uint32_t accesses_of(const struct method *m, const struct set *set, const struct place *place,
+			    uint32_t *out, uint32_t room)
+{
+	const struct lock_view *view = &set->views.at[place->view];
+	const struct view_class *v = &set->classes.at[view->class];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < v->count; i++)
+		for (int write = 0; write < 2; write++) {
+			uint32_t item = m->items.at[v->item + i];
+			uint32_t a = view_access(m->lint, view->region, item / 2, write);
+
+			if (a && count < room)
+				out[count++] = a;
+		}
+	return count;
+}
+
+/* Are others meant to work between all that the one does and all that the other does after it? */
+static bool is_apart(const struct method *m, const struct set *set, uint32_t f, const struct place *a,
+		     const struct place *b)
+{
+	uint32_t first[MOST_VARIABLES], second[MOST_VARIABLES];
+	uint32_t firsts = accesses_of(m, set, a, first, MOST_VARIABLES);
+	uint32_t seconds = accesses_of(m, set, b, second, MOST_VARIABLES);
+
+	for (uint32_t i = 0; i < firsts; i++)
+		for (uint32_t k = 0; k < seconds; k++) {
+			struct verdict v = {.function = f,
+					    .first = first[i],
+					    .second = second[k],
+					    .first_via = a->inst,
+					    .second_via = b->inst};
+
+			m->lint->effort->steps[EFFORT_METHOD]++;
+			if (!pause_splits(m->lint, &v))
+				return false;
+		}
+	return firsts && seconds;
+}
+
+/* A function that pauses is as many as it has stretches in between: each place with those that nothing
+ * separates it from. */
+static bool judge(struct method *m, uint32_t f, const struct set *set)
+{
+	struct place places[MOST_PLACES], stretch[MOST_PLACES];
+	uint32_t count = places_of(m, f, places);
+
+	if (!pause_any(m->lint, f))
+		return judge_places(m, f, set, places, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t n = 0;
+
+		for (uint32_t k = 0; k < count; k++)
+			if (k == i || !is_apart(m, set, f, &places[i], &places[k]) ||
+			    !is_apart(m, set, f, &places[k], &places[i]))
+				stretch[n++] = places[k];
+		if (judge_places(m, f, set, stretch, n))
+			return true;
 	}
 	return false;
 }

@@ -213,3 +213,20 @@ bool pair_same_lock(const struct lint *lint, uint32_t first, uint32_t second)
 		return false;
 	return held_at(lint, first, b) || held_at(lint, second, a);
 }
+
+bool pair_is_job(const struct lint *lint, uint32_t inst, uint32_t other)
+{
+	const struct program *p = &lint->program;
+	const struct program_inst *call = &p->insts[inst];
+	uint32_t maker;
+
+	if (call->op != PROGRAM_CALL || call->callee || !call->operand_count)
+		return false;
+	maker = program_maker(p, program_operand(p, call, call->operand_count - 1));
+	for (int depth = 0; depth < 4 && maker && p->insts[maker].op == PROGRAM_COPY; depth++)
+		maker = program_maker(p, program_operand(p, &p->insts[maker], 0));
+	if (!maker || p->insts[maker].op != PROGRAM_LOAD)
+		return false;
+	return flow_same_regions(lint, maker, other) ||
+	       pair_base(p, program_operand(p, &p->insts[maker], 0)) == object_of(lint, other);
+}

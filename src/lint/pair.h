@@ -12,6 +12,9 @@ struct lockset pair_held(const struct lint *lint, uint32_t function, uint32_t a,
 bool pair_in_scope(const struct lint *lint, uint32_t inst, uint32_t function);
 /* Are these two about the same object, as far as the function can tell: 1 yes, -1 no, 0 not known. */
 int pair_same_object(const struct lint *lint, uint32_t a, uint32_t b);
+/* Is a function called that was read along with something else, or lies in the same object? That is a job and
+ * what it is to work on: to take it is one step, to do it another. */
+bool pair_is_job(const struct lint *lint, uint32_t call, uint32_t other);
 /* The value that a pointer is a place in. */
 uint32_t pair_base(const struct program *p, uint32_t value);
 bool pair_is_root(const struct lint *lint, uint32_t function);

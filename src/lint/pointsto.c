@@ -241,6 +241,10 @@ static void copy_bytes(struct pointsto *pt, struct shape_cell to, struct shape_c
 	from = shape_find(pt->shape, from);
 	if (!to.node || !from.node || (to.node == from.node && to.at == from.at))
 		return;
+	if (to.node == from.node) {
+		shape_unify(pt->shape, to, from);
+		return;
+	}
 	for (int direction = 0; direction < 2; direction++) {
 		struct shape_cell a = direction ? to : from, b = direction ? from : to;
 
@@ -251,6 +255,11 @@ static void copy_bytes(struct pointsto *pt, struct shape_cell to, struct shape_c
 				shape_unify(pt->shape, shape_target(pt->shape, other), target);
 				a = shape_find(pt->shape, a);
 				b = shape_find(pt->shape, b);
+				/* Within one object each place would lead to the next one, without end. */
+				if (a.node == b.node) {
+					shape_unify(pt->shape, a, b);
+					return;
+				}
 			}
 	}
 }

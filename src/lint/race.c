@@ -16,12 +16,14 @@
 #include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
+#include "lint/pause.h"
+#include "lint/rounds.h"
 #include "lint/taken.h"
 #include "lint/update.h"
 #include "lint/verdict.h"
 #include "lint/view.h"
 
-enum { MOST_REGIONS = 96, MOST_ITEMS = 64 };
+enum { MOST_REGIONS = 96 };
 
 /* A view of the region that has x and not y. */
 static bool view_with(const struct lint *lint, uint32_t region, uint32_t x, uint32_t y, bool write)
@@ -106,6 +108,13 @@ static bool is_seen(const struct race *race, uint32_t access)
 	return false;
 }
 
+/* Does whoever reads it there go by what it is then? Who waits for it to change looks at it again. */
+static bool is_settled(const struct race *race, uint32_t access)
+{
+	return is_seen(race, access) &&
+	       !pause_is_waiting(race->lint, race->lint->accesses.at.at[access].inst);
+}
+
 static const struct meeting *meeting_of(struct race *race, uint32_t x, uint32_t y, bool write)
 {
 	const struct views *views = race->lint->views;
@@ -128,7 +137,7 @@ static const struct meeting *meeting_of(struct race *race, uint32_t x, uint32_t 
 		new.a = view_access(race->lint, place.region, x, write);
 		new.b = view_access(race->lint, place.region, y, write);
 		new.pure = is_pure(view, write);
-		if (new.a && new.b && (write || (is_seen(race, new.a) && is_seen(race, new.b))))
+		if (new.a && new.b && (write || (is_settled(race, new.a) && is_settled(race, new.b))))
 			add_both(&found, &seen, new);
 	}
 	map_release(&seen);
@@ -224,7 +233,7 @@ static void judge_reads(struct race *race)
 		if (!v.first_region || !v.second_region ||
 		    (v.first_region == v.second_region && ((!j->a.region && !j->b.region) || left)))
 			continue;
-		if (!view_with(lint, v.first_region, x, y, false) ||
+		if (pause_splits(lint, &v) || !view_with(lint, v.first_region, x, y, false) ||
 		    !view_with(lint, v.second_region, y, x, false) ||
 		    !(others = find_others(race, &v, x, y, true))->count)
 			continue;
@@ -314,6 +323,8 @@ static double weigh_writes(const struct lint *lint, const struct verdict *v, uin
 		c -= 0.3;
 	if (update_counts_users(lint, x) || update_counts_users(lint, y))
 		c -= 0.3;
+	if (pair_is_job(lint, v->second_via, lint->accesses.at.at[v->first].inst))
+		c -= 0.3;
 	/* Each is the first of a list of its own, taken out. */
 	if (taken_by(lint, v->first) && taken_by(lint, v->second))
 		c -= 0.3;
@@ -375,8 +386,7 @@ static const struct candidates *candidates_of(struct lint *lint, struct pairs *p
 		return &pairs->at.at[known - 1];
 	for (uint32_t i = 0; i < a->at.count; i++)
 		for (uint32_t k = 0; k < b->at.count; k++) {
-			/* Whoever writes everything is no part of a whole. */
-			if (a->at.at[i].items.count > MOST_ITEMS || b->at.at[k].items.count > MOST_ITEMS)
+			if (view_is_everything(&a->at.at[i]) || view_is_everything(&b->at.at[k]))
 				continue;
 			bool overlapping = overlap(&a->at.at[i], &b->at.at[k]);
 
@@ -422,13 +432,24 @@ static void judge_pair(struct race *race, struct pairs *pairs, struct verdict v)
 
 		v.first = view_access(lint, v.first_region, x, true);
 		v.second = view_access(lint, v.second_region, y, true);
-		if (!v.first || !v.second || !(others = find_others(race, &v, x, y, false))->count)
+		if (!v.first || !v.second || pause_splits(lint, &v) ||
+		    !(others = find_others(race, &v, x, y, false))->count)
 			continue;
 		v.confidence = weigh_writes(lint, &v, x, y, all->at[i].overlapping);
 		race->verdicts->count[VERDICT_WRITES]++;
 		verdict_add(race->verdicts, &v, others->others, others->count);
 		return;
 	}
+}
+
+/* Does the second come before the first? Or so that it comes after it in the next round. What stands behind a
+ * loop may have a lower number than what is in it. */
+static bool comes_before(const struct lint *lint, uint32_t f, uint32_t first, uint32_t second)
+{
+	const struct cfg *c = &lint->cfgs[f];
+	uint32_t a = lint_block(lint, first), b = lint_block(lint, second);
+
+	return c->number[b] < c->number[a] && (c->loop[a] == CFG_NONE || cfg_inside(c, b, c->loop[a]));
 }
 
 static void judge_writes(struct race *race)
@@ -455,15 +476,15 @@ static void judge_writes(struct race *race)
 				lint->effort->steps[EFFORT_RACE]++;
 				/* Forward only; what comes round is the next piece of work. */
 				if (all[i].inst == all[k].inst ||
-				    lint->cfgs[f].number[lint_block(lint, all[k].inst)] <
-					    lint->cfgs[f].number[lint_block(lint, all[i].inst)]) {
+				    comes_before(lint, f, all[i].inst, all[k].inst)) {
 					k = all[k].end - 1;
 					continue;
 				}
 				if (all[i].region == all[k].region ||
 				    goes_on_to(lint, all[i].region, all[k].inst) ||
 				    !candidates_of(lint, &pairs, all[i].region, all[k].region)->count ||
-				    !pair_reaches(lint, all[i].inst, all[k].inst))
+				    !pair_reaches(lint, all[i].inst, all[k].inst) ||
+				    rounds_part(lint, all[i].inst, all[k].inst))
 					continue;
 				judge_pair(race, &pairs, v);
 			}

@@ -17,9 +17,11 @@
 #include "lint/answer.h"
 #include "lint/flow.h"
 #include "lint/pair.h"
+#include "lint/pause.h"
 #include "lint/recheck.h"
 #include "lint/search.h"
 #include "lint/taken.h"
+#include "lint/update.h"
 #include "lint/verdict.h"
 #include "lint/view.h"
 
@@ -81,6 +83,21 @@ static bool changes_set(const struct lint *lint, uint32_t region, const char *se
 			uint32_t item = s->at.at[i].items.at[n];
 
 			if (item & 1 && !strcmp(lint->accesses.variables.at[item / 2].set, set))
+				return true;
+		}
+	return false;
+}
+
+/* Does the region make itself a user of something? What it found then stays until it is done with it. */
+static bool counts_itself(const struct lint *lint, uint32_t region)
+{
+	const struct view_set *s = &lint->views->regions[region];
+
+	for (uint32_t i = 0; i < s->at.count; i++)
+		for (uint32_t n = 0; n < s->at.at[i].items.count; n++) {
+			uint32_t item = s->at.at[i].items.at[n];
+
+			if (item & 1 && update_counts_users(lint, item / 2))
 				return true;
 		}
 	return false;
@@ -205,6 +222,12 @@ static bool checked_again(const struct lint *lint, const struct flow_edge *e, co
 	return false;
 }
 
+/* Compare and exchange: what decides is what it finds then. */
+static bool is_exchange(const struct lint *lint, uint32_t inst)
+{
+	return lint->program.insts[inst].op == PROGRAM_UPDATE && lint->program.insts[inst].sub == SUB_EQUAL;
+}
+
 /* How sure, from 0 to 1. Every lenient rule is here. */
 static double weigh(struct lint *lint, const struct recheck *recheck, const struct flow_edge *e,
 		    const struct verdict_other *writer, struct verdict *v)
@@ -220,7 +243,8 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 
 	/* What is looked at then is another thing, so that is no second look. */
 	v->searches = same_set && search_is(lint, e);
-	v->checked_again = !v->searches && (checked_again(lint, e, v) || recheck_is(recheck, e));
+	v->checked_again = !v->searches && (checked_again(lint, e, v) || recheck_is(recheck, e) ||
+					    (!e->data && same && is_exchange(lint, b->inst)));
 	v->taken = taken_is(lint, e->from.access);
 	/* Looked at again, and then acted not on what belongs to it but on something else: somebody notes
 	 * that the old value was wrong. */
@@ -259,9 +283,12 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 		if (pair_is_root(lint, e->function))
 			c *= 0.8;
 		/* Not a mere look: a ticket, a claim. */
-		if (v->taken || changes_set(lint, v->first_region, x->set))
+		if (v->taken || changes_set(lint, v->first_region, x->set) ||
+		    counts_itself(lint, v->first_region))
 			c *= 0.6;
 	}
+	if (pair_is_job(lint, e->to.via, e->from.via))
+		c *= 0.5;
 	/* Each of the two has a lock of its own. */
 	if (!same && !same_set && !pair_same_lock(lint, v->first_region, v->second_region))
 		c *= 0.6;
@@ -272,7 +299,7 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 		c *= 0.6;
 	/* What is added to the value as it is then takes nothing back that others did. */
 	if (same && e->data && lint->program.insts[b->inst].op == PROGRAM_UPDATE &&
-	    lint->program.insts[b->inst].sub != SUB_EQUAL)
+	    !is_exchange(lint, b->inst))
 		c *= 0.7;
 	/* What may be different things need not be one that changed. */
 	if (x->vague)
@@ -287,6 +314,16 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 	if (lint->program.insts[a->inst].flags & lint->program.insts[b->inst].flags & PROGRAM_RELAXED)
 		c *= 0.5;
 	return c;
+}
+
+/* What was read is changed and put back where it was: whatever others did to it is lost, also if they were
+ * meant to do it. */
+static bool is_put_back(const struct lint *lint, const struct flow_edge *e)
+{
+	const struct access *a = &lint->accesses.at.at[e->from.access];
+	const struct access *b = &lint->accesses.at.at[e->to.access];
+
+	return e->data && b->write && a->variable == b->variable;
 }
 
 void stale_judge(struct lint *lint, struct verdicts *verdicts)
@@ -310,6 +347,8 @@ void stale_judge(struct lint *lint, struct verdicts *verdicts)
 		lint->effort->steps[EFFORT_STALE]++;
 		v.first_region = e->from.region ? e->from.region : flow_region(lint, e->from.via);
 		v.second_region = e->to.region ? e->to.region : flow_region(lint, e->to.via);
+		if (!is_put_back(lint, e) && pause_splits(lint, &v))
+			continue;
 		const struct answer *writers = find_writers(lint, &answers, e);
 
 		if (!writers->count)

@@ -383,7 +383,7 @@ bool view_together(struct lint *lint, uint32_t x, uint32_t y, bool both)
 		struct view_place place = v->writers[x].at[i];
 		const struct view *view = &v->regions[place.region].at.at[place.view];
 
-		found = both ? view_writes(view, y) : view_has(view, y);
+		found = !view_is_everything(view) && (both ? view_writes(view, y) : view_has(view, y));
 	}
 	map_set(&v->together, key, found ? 2 : 1);
 	return found;
@@ -400,8 +400,9 @@ bool view_read_together(struct lint *lint, uint32_t x, uint32_t y)
 		return known == 2;
 	for (uint32_t i = 0; i < v->readers[x].count && !found; i++) {
 		struct view_place place = v->readers[x].at[i];
+		const struct view *view = &v->regions[place.region].at.at[place.view];
 
-		found = view_reads(&v->regions[place.region].at.at[place.view], y);
+		found = !view_is_everything(view) && view_reads(view, y);
 	}
 	map_set(&v->read_together, key, found ? 2 : 1);
 	return found;

@@ -67,6 +67,14 @@ static inline bool view_has(const struct view *v, uint32_t variable)
 	return view_reads(v, variable) || view_writes(v, variable);
 }
 
+/* Whoever handles so much at once does not say what belongs together. */
+enum { VIEW_MOST_ITEMS = 64 };
+
+static inline bool view_is_everything(const struct view *v)
+{
+	return v->items.count > VIEW_MOST_ITEMS;
+}
+
 /* Does some region write the first and access the second (or, with `both`, write both) on one way? Then they
  * belong together. */
 bool view_together(struct lint *lint, uint32_t x, uint32_t y, bool both);

@@ -184,6 +184,7 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 	if (site.type_size) {
 		place->offset = site.offset;
 		place->type_size = site.type_size;
+		map_set(&model->type_sizes, place->type, site.type_size);
 		place->size = site.size;
 		place->source = (uint32_t)map_hash((site.file ? hash_name(site.file) : 0) * 31 +
 						   ((uint64_t)site.line << 16 | site.column));
@@ -314,6 +315,7 @@ void places_release(struct model *model)
 	nametable_release(&model->pointers);
 	nametable_release(&model->names);
 	map_release(&model->variables);
+	map_release(&model->type_sizes);
 	map_release(&model->owners);
 	map_release(&model->calls_on);
 	nametable_release(&model->wrappers);

@@ -180,12 +180,27 @@ static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
 	return to;
 }
 
+/* What lies at the beginning of a struct has the same address, and may have been accessed first: the set is
+ * called by the larger of the two. */
+static void name_outermost(struct model *model, struct set *set, uint16_t type)
+{
+	struct set_face *face = &set->face;
+
+	if (&model->sets[set->root] == set && face->kind == SET_INSTANCE &&
+	    map_get(&model->type_sizes, type) > map_get(&model->type_sizes, face->type))
+		face->type = type;
+}
+
 static uint32_t find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type,
 			    uint32_t name)
 {
 	uint32_t index = map_get(&model->instances, key);
 
-	return index ? index : set_new(model, kind, key, type, name);
+	if (!index)
+		return set_new(model, kind, key, type, name);
+	if (kind == SET_INSTANCE)
+		name_outermost(model, &model->sets[index], type);
+	return index;
 }
 
 /* Where the struct instance of a typed access begins. */

@@ -5,6 +5,7 @@
  * of the kind; calls through pointers; and calls of functions of this unit that
  * make such calls themselves.
  */
+#include "pass/functions.h"
 #include "pass/pass.h"
 
 #include <stdio.h>
@@ -133,57 +134,40 @@ static bool is_known(const char *name)
 	       (length > 2 && strchr("fl", name[length - 1]) && is_listed(name, length - 1));
 }
 
-static LLVMAttributeRef attribute(LLVMValueRef call, LLVMValueRef callee, const char *name)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-	LLVMAttributeRef at = LLVMGetCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, kind);
-
-	return at ? at : LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind);
-}
-
 /* Attribute pure or const. */
 bool calls_only_read(LLVMValueRef call)
 {
-	LLVMValueRef callee = util_callee(call);
-	LLVMAttributeRef memory = callee ? attribute(call, callee, "memory") : NULL;
+	LLVMAttributeRef memory = util_callee(call) ? util_call_attribute(call, "memory") : NULL;
 
 	/* Of the two bits of each kind of memory the second says that it may be written. */
 	return memory && !(LLVMGetEnumAttributeValue(memory) & 0xaaaaaaaa);
 }
 
 /* Never comes back, or only looks at memory? */
-static bool is_harmless(LLVMValueRef call, LLVMValueRef callee)
+static bool is_harmless(LLVMValueRef call)
 {
-	return calls_only_read(call) || attribute(call, callee, "noreturn");
+	return calls_only_read(call) || util_call_attribute(call, "noreturn");
 }
 
 /* ---- functions that this unit calls ---- */
 
 struct node {
-	LLVMValueRef function;
 	bool synchronises; /* or may */
 	bool surely;       /* it has a way to a call that does */
 };
 struct edge {
-	LLVMValueRef from, to;
+	size_t from, to;
 };
-static struct node *nodes;
-static size_t node_count;
+static struct functions functions;
+static struct node *nodes; /* by function */
 static struct edge *edges;
 static size_t edge_count, edge_room;
 
-static int by_function(const void *a, const void *b)
+static const struct node *node_of(LLVMValueRef function)
 {
-	const struct node *one = a, *other = b;
+	size_t number = function ? functions_find(&functions, function) : FUNCTIONS_NONE;
 
-	return one->function < other->function ? -1 : one->function > other->function;
-}
-
-static struct node *node_of(LLVMValueRef function)
-{
-	struct node key = {.function = function};
-
-	return node_count ? bsearch(&key, nodes, node_count, sizeof *nodes, by_function) : NULL;
+	return number != FUNCTIONS_NONE ? &nodes[number] : NULL;
 }
 
 /* Does a call synchronise, as far as itself shows? *callee: a function that decides. */
@@ -196,7 +180,7 @@ static bool decided(LLVMValueRef call, LLVMValueRef *callee)
 		return false;
 	if (!LLVMIsAFunction(called))
 		return true;
-	if (!LLVMGetIntrinsicID(called) && !is_harmless(call, called))
+	if (!LLVMGetIntrinsicID(called) && !is_harmless(call))
 		*callee = called;
 	return false;
 }
@@ -206,56 +190,53 @@ static bool is_call(LLVMValueRef instruction)
 	return LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction);
 }
 
-static void look(struct node *node)
+static void look(size_t number)
 {
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(node->function); b; b = LLVMGetNextBasicBlock(b)) {
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(functions.at[number]); b;
+	     b = LLVMGetNextBasicBlock(b)) {
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
 			LLVMValueRef callee;
+			size_t to;
 
 			if (!is_call(i))
 				continue;
-			node->synchronises |= decided(i, &callee);
-			if (!callee)
+			nodes[number].synchronises |= decided(i, &callee);
+			to = callee ? functions_find(&functions, callee) : FUNCTIONS_NONE;
+			if (to == FUNCTIONS_NONE)
 				continue;
 			if (edge_count == edge_room) {
 				edge_room = edge_room ? edge_room * 2 : 1024;
 				edges = realloc(edges, edge_room * sizeof *edges);
 			}
-			edges[edge_count++] = (struct edge){node->function, callee};
+			edges[edge_count++] = (struct edge){number, to};
 		}
 	}
 }
 
 void calls_collect(LLVMModuleRef module)
 {
-	size_t room = 0;
 	bool changed = true;
 
 	calls_forget();
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-		const char *name;
+	functions_collect(&functions, module);
+	nodes = calloc(functions.count + 1, sizeof *nodes);
+	for (size_t i = 0; i < functions.count; i++) {
 		size_t length;
+		const char *name = LLVMGetValueName2(functions.at[i], &length);
 
-		if (node_count == room) {
-			room = room ? room * 2 : 256;
-			nodes = realloc(nodes, room * sizeof *nodes);
-		}
-		name = LLVMGetValueName2(f, &length);
-		nodes[node_count++] = (struct node){f, LLVMIsDeclaration(f) && !is_known(name),
-						    LLVMIsDeclaration(f) && is_operation(name)};
+		nodes[i] = (struct node){LLVMIsDeclaration(functions.at[i]) && !is_known(name),
+					 LLVMIsDeclaration(functions.at[i]) && is_operation(name)};
 	}
-	if (node_count)
-		qsort(nodes, node_count, sizeof *nodes, by_function);
-	for (size_t i = 0; i < node_count; i++)
-		look(&nodes[i]);
+	for (size_t i = 0; i < functions.count; i++)
+		look(i);
 	while (changed) {
 		changed = false;
 		for (size_t i = 0; i < edge_count; i++) {
-			struct node *from = node_of(edges[i].from), *to = node_of(edges[i].to);
+			struct node *from = &nodes[edges[i].from], *to = &nodes[edges[i].to];
 
-			if (to && to->synchronises && !from->synchronises)
+			if (to->synchronises && !from->synchronises)
 				from->synchronises = changed = true;
-			if (to && to->surely && !from->surely)
+			if (to->surely && !from->surely)
 				from->surely = changed = true;
 		}
 	}
@@ -268,26 +249,26 @@ void calls_forget(void)
 {
 	free(nodes);
 	nodes = NULL;
-	node_count = 0;
+	functions_release(&functions);
 }
 
 bool calls_synchronise(LLVMValueRef instruction)
 {
 	LLVMValueRef callee;
-	struct node *node;
+	const struct node *node;
 
 	if (!is_call(instruction))
 		return false;
 	if (decided(instruction, &callee))
 		return true;
-	node = callee ? node_of(callee) : NULL;
+	node = node_of(callee);
 	return node && node->synchronises;
 }
 
 bool calls_surely_synchronise(LLVMValueRef instruction)
 {
 	LLVMValueRef callee = is_call(instruction) ? util_callee(instruction) : NULL;
-	struct node *node = callee ? node_of(callee) : NULL;
+	const struct node *node = node_of(callee);
 
 	return node && node->surely;
 }

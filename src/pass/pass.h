@@ -292,6 +292,8 @@ bool lanes_partly_used(LLVMValueRef load, uint64_t *used);
 /* ---- small helpers (util.c) ---- */
 
 LLVMValueRef util_callee(LLVMValueRef call); /* the function called directly, or NULL */
+/* An attribute of a call, or of the function that it calls directly; NULL: neither has it. */
+LLVMAttributeRef util_call_attribute(LLVMValueRef call, const char *name);
 bool util_is_intrinsic(LLVMValueRef call, const char *prefix);
 bool util_named_like(LLVMValueRef function, const char *const *prefixes); /* the last is NULL */
 /* Does a branch depend on the value, as it is or compared, over so many steps? */

@@ -67,6 +67,15 @@ void util_keep(LLVMModuleRef module, const char *list, LLVMValueRef *globals, un
 	free(all);
 }
 
+LLVMAttributeRef util_call_attribute(LLVMValueRef call, const char *name)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+	LLVMAttributeRef at = LLVMGetCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, kind);
+	LLVMValueRef callee = util_callee(call);
+
+	return at || !callee ? at : LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind);
+}
+
 bool util_guards(LLVMValueRef value, unsigned depth)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {

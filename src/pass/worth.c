@@ -15,40 +15,22 @@
  * call each other in a circle are worth a frame.
  */
 #include "pass/worth.h"
+#include "pass/functions.h"
 #include "pass/pass.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct node {
-	LLVMValueRef function;
 	enum { UNSEEN, UNDER_WAY, DECIDED } state;
 	struct worth worth;
 };
-static struct node *nodes;
-static size_t node_count;
-
-static int by_function(const void *a, const void *b)
-{
-	const struct node *one = a, *other = b;
-
-	return one->function < other->function ? -1 : one->function > other->function;
-}
-
-static struct node *node_of(LLVMValueRef function)
-{
-	struct node key = {.function = function};
-
-	return node_count ? bsearch(&key, nodes, node_count, sizeof *nodes, by_function) : NULL;
-}
+static struct functions functions;
+static struct node *nodes; /* by function */
 
 bool worth_returns_twice(LLVMValueRef call)
 {
-	unsigned kind = LLVMGetEnumAttributeKindForName("returns_twice", 13);
-	LLVMValueRef callee = util_callee(call);
-
-	return LLVMGetCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, kind) ||
-	       (callee && LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind));
+	return util_call_attribute(call, "returns_twice");
 }
 
 bool worth_of_the_library(LLVMValueRef function)
@@ -92,7 +74,7 @@ static bool may_be_called_from_start(LLVMValueRef function)
 
 /* ---- what a function does ---- */
 
-static const struct worth *decide(struct node *node);
+static const struct worth *decide(size_t number);
 
 /*
  * A failed assertion, a throw, a message and an end: nothing is left to be a
@@ -121,8 +103,7 @@ static void look_at_call(LLVMValueRef call, struct worth *worth)
 {
 	LLVMValueRef callee = util_callee(call);
 	const struct worth *inner;
-	struct node *node;
-	size_t length;
+	size_t length, number;
 
 	if (LLVMIsAInlineAsm(LLVMGetCalledValue(call))) {
 		/* An empty one is a barrier for the compiler and does nothing. */
@@ -141,8 +122,8 @@ static void look_at_call(LLVMValueRef call, struct worth *worth)
 	}
 	if (callee && gives_up(callee))
 		return;
-	node = callee ? node_of(callee) : NULL;
-	inner = node ? decide(node) : NULL;
+	number = callee ? functions_find(&functions, callee) : FUNCTIONS_NONE;
+	inner = number != FUNCTIONS_NONE ? decide(number) : NULL;
 	if (!inner || !inner->through) {
 		worth->calls = true;
 		return;
@@ -200,51 +181,44 @@ static void judge(LLVMValueRef function, struct worth *worth)
 	worth->through = !worth->frame;
 }
 
-static const struct worth *decide(struct node *node)
+static const struct worth *decide(size_t number)
 {
+	struct node *node = &nodes[number];
+	LLVMValueRef function = functions.at[number];
+
 	if (node->state == DECIDED)
 		return &node->worth;
 	/* In a circle: not seen through. */
-	if (node->state == UNDER_WAY || LLVMIsDeclaration(node->function) ||
-	    select_function_ignored(node->function))
+	if (node->state == UNDER_WAY || LLVMIsDeclaration(function) || select_function_ignored(function))
 		return NULL;
 	node->state = UNDER_WAY;
-	look(node->function, &node->worth);
-	judge(node->function, &node->worth);
+	look(function, &node->worth);
+	judge(function, &node->worth);
 	node->state = DECIDED;
 	return &node->worth;
 }
 
 void worth_collect(LLVMModuleRef module)
 {
-	size_t room = 0;
-
 	worth_forget();
 	private_forget();
-	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-		if (node_count == room) {
-			room = room ? room * 2 : 256;
-			nodes = realloc(nodes, room * sizeof *nodes);
-		}
-		nodes[node_count++] = (struct node){.function = f};
-	}
-	if (node_count)
-		qsort(nodes, node_count, sizeof *nodes, by_function);
-	for (size_t i = 0; i < node_count; i++)
-		decide(&nodes[i]);
+	functions_collect(&functions, module);
+	nodes = calloc(functions.count + 1, sizeof *nodes);
+	for (size_t i = 0; i < functions.count; i++)
+		decide(i);
 }
 
 void worth_forget(void)
 {
 	free(nodes);
 	nodes = NULL;
-	node_count = 0;
+	functions_release(&functions);
 }
 
 const struct worth *worth_of(LLVMValueRef function)
 {
 	static const struct worth none;
-	struct node *node = node_of(function);
+	size_t number = functions_find(&functions, function);
 
-	return node ? &node->worth : &none;
+	return number != FUNCTIONS_NONE ? &nodes[number].worth : &none;
 }

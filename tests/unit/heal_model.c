@@ -24,6 +24,8 @@
 
 #include <cmocka.h>
 
+#include "state_space.h"
+
 enum { THREADS = 3, BUFFER = 4, MARK = 8 };
 enum variable {
 	WORD,
@@ -108,27 +110,8 @@ static bool early;             /* sections may stand in line before they begin *
 /* ---- states that have been seen ---- */
 
 enum { ROOM = 1 << 21 };
-static struct state *states;
-static uint32_t *table, count;
 static uint32_t (*edges)[2]; /* from, to */
 static uint32_t edge_count, edge_room;
-
-static uint32_t add_state(const struct state *s)
-{
-	const uint8_t *bytes = (const uint8_t *)s;
-	uint64_t hash = 1469598103934665603ull;
-	uint32_t at;
-
-	for (size_t i = 0; i < sizeof *s; i++)
-		hash = (hash ^ bytes[i]) * 1099511628211ull;
-	for (at = (uint32_t)(hash >> 20) % (2 * ROOM); table[at]; at = (at + 1) % (2 * ROOM))
-		if (!memcmp(&states[table[at] - 1], s, sizeof *s))
-			return table[at] - 1;
-	assert_true(count < ROOM);
-	states[count] = *s;
-	table[at] = ++count;
-	return count - 1;
-}
 
 static void reach(uint32_t from, const struct state *s)
 {
@@ -138,7 +121,7 @@ static void reach(uint32_t from, const struct state *s)
 		assert_non_null(edges);
 	}
 	edges[edge_count][0] = from;
-	edges[edge_count++][1] = add_state(s);
+	edges[edge_count++][1] = state_space_add(s);
 }
 
 /* ---- processors ---- */
@@ -450,6 +433,7 @@ static bool is_end(const struct state *s)
 /* How many states have no way to an end. */
 static uint32_t count_stuck(void)
 {
+	uint32_t count = state_space_count();
 	uint32_t *first = calloc(count + 1, sizeof *first), *into = malloc((edge_count + 1) * sizeof *into);
 	uint32_t *work = malloc(count * sizeof *work), pending = 0, good = 0;
 	bool *reached = calloc(count, sizeof *reached);
@@ -463,7 +447,7 @@ static uint32_t count_stuck(void)
 		into[first[edges[i][1]]++] = edges[i][0];
 	/* Now first[i] is where those of i end. */
 	for (uint32_t i = 0; i < count; i++)
-		if (is_end(&states[i]))
+		if (is_end(state_space_at(i)))
 			reached[i] = true, work[pending++] = i;
 	while (pending) {
 		uint32_t at = work[--pending];
@@ -493,8 +477,8 @@ static struct outcome explore(const struct setting *setting, enum without left_o
 	unsigned sum = setting->sections[0] + setting->sections[1] + setting->accesses;
 
 	memset(&start, 0, sizeof start);
-	memset(table, 0, 2 * ROOM * sizeof *table);
-	count = edge_count = 0;
+	state_space_clear();
+	edge_count = 0;
 	without = left_out;
 	early = setting->early;
 	for (unsigned i = 0; i < THREADS; i++) {
@@ -505,23 +489,25 @@ static struct outcome explore(const struct setting *setting, enum without left_o
 	start.memory[MODE] = setting->mode;
 	start.memory[KEPT] = setting->kept;
 	start.memory[WORD] = setting->kept;
-	add_state(&start);
-	for (uint32_t at = 0; at < count; at++) {
+	state_space_add(&start);
+	for (uint32_t at = 0; at < state_space_count(); at++) {
+		const struct state *s = state_space_at(at);
+
 		for (unsigned i = 0; i < THREADS; i++) {
-			struct state next = states[at];
+			struct state next = *s;
 
 			if (next.threads[i].count) {
 				flush_one(&next, &next.threads[i]);
 				reach(at, &next);
 			}
-			step(&states[at], i, at);
+			step(s, i, at);
 		}
-		if (is_end(&states[at])) {
+		if (is_end(s)) {
 			outcome.ends++;
-			outcome.wrong += states[at].memory[X] != sum;
+			outcome.wrong += s->memory[X] != sum;
 		}
 	}
-	outcome.states = count;
+	outcome.states = state_space_count();
 	outcome.stuck = count_stuck();
 	return outcome;
 }
@@ -570,13 +556,10 @@ int main(void)
 	};
 	int failed;
 
-	states = malloc((size_t)ROOM * sizeof *states);
-	table = malloc(2 * (size_t)ROOM * sizeof *table);
-	if (!states || !table)
+	if (state_space_begin(sizeof(struct state), ROOM))
 		return 1;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	free(states);
-	free(table);
+	state_space_end();
 	free(edges);
 	return failed;
 }

@@ -29,6 +29,8 @@
 
 #include <cmocka.h>
 
+#include "state_space.h"
+
 enum { THREADS = 3, ROOM = 1 << 18 };
 enum kind { NOBODY, BARE, FREE, LINE, BACK };
 
@@ -83,25 +85,12 @@ struct state {
 };
 
 static enum without without;
-static struct state *states;
-static uint32_t *table, count;
 static bool moved; /* the step that is looked at does something */
 
 static void add(const struct state *s)
 {
-	const uint8_t *bytes = (const uint8_t *)s;
-	uint64_t hash = 1469598103934665603ull;
-	uint32_t at;
-
 	moved = true;
-	for (size_t i = 0; i < sizeof *s; i++)
-		hash = (hash ^ bytes[i]) * 1099511628211ull;
-	for (at = (uint32_t)(hash >> 20) % (2 * ROOM); table[at]; at = (at + 1) % (2 * ROOM))
-		if (!memcmp(&states[table[at] - 1], s, sizeof *s))
-			return;
-	assert_true(count < ROOM);
-	states[count] = *s;
-	table[at] = ++count;
+	state_space_add(s);
 }
 
 /* ---- who waits for whom ---- */
@@ -340,8 +329,7 @@ static struct outcome explore(const enum kind kinds[THREADS], enum without left_
 	unsigned units = 0;
 
 	memset(&start, 0, sizeof start);
-	memset(table, 0, 2 * ROOM * sizeof *table);
-	count = 0;
+	state_space_clear();
 	without = left_out;
 	for (unsigned i = 0; i < THREADS; i++) {
 		start.threads[i].kind = (uint8_t)kinds[i];
@@ -351,16 +339,17 @@ static struct outcome explore(const enum kind kinds[THREADS], enum without left_
 			start.holder = (uint8_t)(i + 1);
 	}
 	add(&start);
-	for (uint32_t at = 0; at < count; at++) {
+	for (uint32_t at = 0; at < state_space_count(); at++) {
+		const struct state *s = state_space_at(at);
 		bool end = true, any = false;
 
 		for (unsigned i = 0; i < THREADS; i++) {
-			end &= states[at].threads[i].step == FINISHED;
-			any |= step(&states[at], i + 1);
+			end &= s->threads[i].step == FINISHED;
+			any |= step(s, i + 1);
 		}
 		if (end) {
 			outcome.ends++;
-			outcome.wrong += states[at].wrong || states[at].number != units;
+			outcome.wrong += s->wrong || s->number != units;
 		} else {
 			outcome.stuck += !any;
 		}
@@ -380,7 +369,7 @@ static void nothing_is_broken(void **state)
 	for (size_t i = 0; i < SETTINGS; i++) {
 		struct outcome outcome = explore(settings[i], NOTHING);
 
-		print_message("setting %zu: %u states, %u ends\n", i, count, outcome.ends);
+		print_message("setting %zu: %u states, %u ends\n", i, state_space_count(), outcome.ends);
 		assert_true(outcome.ends > 0);
 		assert_int_equal(outcome.wrong, 0);
 		assert_int_equal(outcome.stuck, 0);
@@ -411,12 +400,9 @@ int main(void)
 	};
 	int failed;
 
-	states = malloc((size_t)ROOM * sizeof *states);
-	table = malloc(2 * (size_t)ROOM * sizeof *table);
-	if (!states || !table)
+	if (state_space_begin(sizeof(struct state), ROOM))
 		return 1;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	free(states);
-	free(table);
+	state_space_end();
 	return failed;
 }

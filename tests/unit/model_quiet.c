@@ -328,10 +328,121 @@ static void sections_are_units(void **state)
 		true);
 }
 
+/* ---- notes of a unit that has ended, and bytes that are somebody else's by now ---- */
+
+/* Functions whose receiver is a list; the last members of a list, and of the nodes that it has a pointer to.
+ */
+enum { LAST = 3, LIST = 0, FREED, LATER, ALL };
+
+static uint32_t site_of(const struct trace *trace, uint8_t kind, const char *type, uint8_t base_kind)
+{
+	struct trace_site site;
+
+	for (uint32_t i = 0; i < sites; i++)
+		if (!trace_site(trace, i, &site, NULL) && site.kind == kind && site.type &&
+		    !strcmp(site.type, type) && site.offset == 8 * LAST && site.base_kind == base_kind)
+			return i;
+	fail_msg("there is no such site");
+	return 0;
+}
+
+static void add_member(struct script *s, const struct trace *trace, uint32_t thread, uint8_t kind,
+		       uint32_t number)
+{
+	add(s,
+	    (struct trace_event){.kind = TRACE_ACCESS,
+				 .thread = thread,
+				 .site = number == LIST ? site_of(trace, kind, "list", ATOMSAN_BASE_RECEIVER)
+							: site_of(trace, kind, "node", ATOMSAN_BASE_MEMBER),
+				 .access = kind,
+				 .value = 8,
+				 .address = HEAP + 64ull * number + 8ull * LAST});
+}
+
+static void add_memory(struct script *s, uint32_t thread, uint8_t op, uint32_t number)
+{
+	add(s, (struct trace_event){.kind = TRACE_OP,
+				    .thread = thread,
+				    .stamped = true,
+				    .site = TRACE_NO_SITE,
+				    .op = op,
+				    .value = op == TRACE_OP_ALLOC ? 32 : 0,
+				    .address = HEAP + 64ull * number});
+}
+
+static void leave(struct script *s, uint32_t thread)
+{
+	add(s, (struct trace_event){.kind = TRACE_EXIT, .thread = thread, .frames = 1});
+}
+
+/*
+ * The second thread's unit comes after one that is open, so what it noted matters when it
+ * has ended. One of the list's nodes is freed, and another is made in its place. The
+ * third thread writes that one, which the unit had nothing to do with, and meets the
+ * fourth there, so that the engine knows of it. Only then it meets the unit: it comes
+ * after it, and not before it as well.
+ */
+static void make_reused(struct script *s, const struct trace *trace, bool frees)
+{
+	memset(s, 0, sizeof *s);
+	for (uint32_t t = 0; t < THREADS; t++) {
+		add(s, (struct trace_event){
+			       .kind = TRACE_OP, .op = TRACE_OP_START, .thread = t, .site = TRACE_NO_SITE});
+		enter(s, t, START, 0);
+	}
+	for (uint32_t i = LIST; i < ALL; i++)
+		add_memory(s, 0, TRACE_OP_ALLOC, i);
+	/* The nodes become the list's. */
+	enter(s, 0, UNIT, HEAP + 64ull * LIST);
+	for (uint32_t i = LIST; i < ALL; i++)
+		add_member(s, trace, 0, ATOMSAN_READ, i);
+	leave(s, 0);
+	for (uint32_t t = 0; t < THREADS; t++)
+		enter(s, t, UNIT, HEAP + 64ull * LIST);
+	add_member(s, trace, 0, ATOMSAN_WRITE, LIST);
+	add_member(s, trace, 1, ATOMSAN_READ, LIST);
+	add_member(s, trace, 1, ATOMSAN_WRITE, FREED);
+	add_member(s, trace, 1, ATOMSAN_WRITE, LATER);
+	leave(s, 1);
+	if (frees) {
+		add_memory(s, 2, TRACE_OP_FREE, FREED);
+		add_memory(s, 2, TRACE_OP_ALLOC, FREED);
+	}
+	add_member(s, trace, 2, ATOMSAN_WRITE, FREED);
+	add_member(s, trace, 3, ATOMSAN_READ, FREED);
+	add_member(s, trace, 2, ATOMSAN_READ, LATER);
+}
+
+static void freed_bytes_are_told_first(void **state)
+{
+	struct trace *trace = tables();
+	static struct script script;
+
+	(void)state;
+	for (int all_units = 0; all_units < 2; all_units++) {
+		struct serial_options options = {.engine = CHECK_CONFLICT_GRAPH, .all_units = all_units};
+		char *found;
+
+		make_reused(&script, trace, true);
+		found = check(&script, trace, &options);
+		assert_string_equal(found, "");
+		free(found);
+		/* It is the one node all the time, and the first thread's unit comes after the third's. */
+		make_reused(&script, trace, false);
+		add_member(&script, trace, 0, ATOMSAN_READ, FREED);
+		add_member(&script, trace, 2, ATOMSAN_READ, LIST);
+		found = check(&script, trace, &options);
+		assert_string_not_equal(found, "");
+		free(found);
+	}
+	trace_close(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(all_in_units), cmocka_unit_test(some_outside),
-					   cmocka_unit_test(sections_are_units)};
+					   cmocka_unit_test(sections_are_units),
+					   cmocka_unit_test(freed_bytes_are_told_first)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

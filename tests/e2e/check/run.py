@@ -31,6 +31,7 @@ CASES = [
     ("service.c service_bell.c", ["--keep-units-at-waits"], {("serve service_end", "service"), ("serve service_new", "service")}),
     ("until.cc", [], set()),
     ("until.cc", ["--keep-units-at-waits"], {("end serve", "service"), ("operator() service", "service")}),
+    ("first.cc", [], {("deposit fill", "account")}),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
