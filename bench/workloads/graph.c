@@ -122,7 +122,7 @@ static void *work(void *argument)
 		while ((begin = atomic_fetch_add(&search->taken, CHUNK)) < search->now.count) {
 			for (uint32_t i = begin; i < begin + CHUNK && i < search->now.count; i++) {
 				visit(worker, search->now.vertices[i], depth);
-				REQUEST(64);
+				REQUEST(32);
 			}
 		}
 		join_next(worker);

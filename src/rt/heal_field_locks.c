@@ -4,47 +4,62 @@
 
 #include <errno.h>
 
-/* The first lock of a thread that has nothing else, while there is no gate to look at. */
-static inline void remember(const void *lock, const void *place, bool shared)
+/* While there is no gate to look at, and the thread has nothing else under way, all there is to a lock is to
+ * remember it, and in which order it was taken. False: it is held already, or there is no room. */
+static inline bool remember(const void *lock, const void *place, bool shared)
 {
-	heal_self.held[0] = (struct heal_held){lock, place, 1, shared, false, false};
-	heal_self.held_count = 1;
+	uint32_t count = heal_self.held_count;
+
+	if (heal_unlikely(count)) {
+		uint32_t node = heal_lock_node(lock);
+
+		if (count == HEAL_HELD)
+			return false;
+		for (uint32_t i = 0; i < count; i++)
+			if (heal_self.held[i].object == lock)
+				return false;
+		for (uint32_t i = 0; i < count; i++)
+			heal_order_add(heal_lock_node(heal_self.held[i].object), node);
+	}
+	heal_self.held[count] = (struct heal_held){lock, place, 1, shared, false, false};
+	heal_self.held_count = count + 1;
+	return true;
 }
 
+/* Its last one. */
 static inline bool forget(const void *lock)
 {
-	const struct heal_held *held = &heal_self.held[0];
+	const struct heal_held *held = &heal_self.held[heal_self.held_count - 1];
 
-	if (heal_unlikely(!field_has_only(1) || held->object != lock || held->times != 1 || held->known ||
-			  held->reserved))
+	if (heal_unlikely(!field_is_free() || !heal_self.held_count || held->object != lock ||
+			  held->times != 1 || held->known || held->reserved))
 		return false;
-	heal_self.held_count = 0;
+	heal_self.held_count--;
 	return true;
 }
 
 /* With its gate passed before, and again if somebody closed it meanwhile. */
-#define TAKE(thing, shared, call, unlock)                                                             \
-	do {                                                                                          \
-		bool whole_ = heal_unlikely(heal_use.whole) && field_self.count;                      \
-		bool had_ = !whole_ && field_has_only(0);                                             \
-		int taken_ = 0;                                                                       \
-                                                                                                      \
-		if (heal_likely(had_)) {                                                              \
-			taken_ = (call);                                                              \
-			if (heal_likely(!taken_ && heal_unused())) {                                  \
-				remember((const void *)(thing), __builtin_return_address(0), shared); \
-				return 0;                                                             \
-			}                                                                             \
-		}                                                                                     \
-		if (!field_looks())                                                                   \
-			return had_ ? taken_ : (call);                                                \
-		heal_self.place = __builtin_return_address(0);                                        \
-		if (!had_ && (whole_ || !heal_idle()))                                                \
-			heal_lock_before((const void *)(thing));                                      \
-		taken_ = HEAL_LOCK(thing, had_ ? (had_ = false, taken_) : (call), unlock);            \
-		if (!taken_ || taken_ == EOWNERDEAD)                                                  \
-			heal_lock_taken((const void *)(thing), shared);                               \
-		return taken_;                                                                        \
+#define TAKE(thing, shared, call, unlock)                                                         \
+	do {                                                                                      \
+		bool whole_ = heal_unlikely(heal_use.whole) && field_self.count;                  \
+		bool had_ = !whole_ && field_is_free();                                           \
+		int taken_ = 0;                                                                   \
+                                                                                                  \
+		if (heal_likely(had_)) {                                                          \
+			taken_ = (call);                                                          \
+			if (heal_likely(!taken_ && heal_unused()) &&                              \
+			    remember((const void *)(thing), __builtin_return_address(0), shared)) \
+				return 0;                                                         \
+		}                                                                                 \
+		if (!field_looks())                                                               \
+			return had_ ? taken_ : (call);                                            \
+		heal_self.place = __builtin_return_address(0);                                    \
+		if (!had_ && (whole_ || !heal_idle()))                                            \
+			heal_lock_before((const void *)(thing));                                  \
+		taken_ = HEAL_LOCK(thing, had_ ? (had_ = false, taken_) : (call), unlock);        \
+		if (!taken_ || taken_ == EOWNERDEAD)                                              \
+			heal_lock_taken((const void *)(thing), shared);                           \
+		return taken_;                                                                    \
 	} while (0)
 
 #define GIVE(thing, call)                                            \

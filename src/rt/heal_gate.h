@@ -92,7 +92,8 @@ struct heal_told {
 	const char *from, *to; /* the bytes of an access that is under way; from NULL: none */
 	uint32_t returned;     /* from the hook: its access happens now */
 	int tid;
-	uint32_t reserved[10];
+	uint32_t times; /* that it told; others only look how many they are */
+	uint32_t reserved[9];
 } __attribute__((aligned(64)));
 
 /* What a thread has. */
@@ -131,12 +132,6 @@ extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exe
 static inline bool heal_is_free(void)
 {
 	return heal_likely(!(heal_self.state >> 32));
-}
-
-/* Locks that the thread holds, as long as it has nothing else in `state`. */
-static inline bool heal_holds_only(uint64_t locks)
-{
-	return heal_likely(heal_self.state == locks);
 }
 
 /* How long healing waits at most. */
@@ -276,6 +271,7 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 	__atomic_store_n(&mine->to, to, __ATOMIC_RELAXED);
 	/* Release: whoever sees where it begins sees where it ends. */
 	__atomic_store_n(&mine->from, from, __ATOMIC_RELEASE);
+	__atomic_store_n(&mine->times, mine->times + 1, __ATOMIC_RELAXED);
 	heal_self.told = heal_self.pending = true;
 	/* The compiler must not look first; that the processor does not is what heal_tell.c is about. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
