@@ -45,6 +45,7 @@ static void end_thread(void *number)
 	heal_gate_give_all();
 	heal_count_all();
 	heal_self.number = 0;
+	heal_self.apart |= HEAL_NOT_MET;
 	heal_self.mine = NULL;
 	__atomic_fetch_and(&numbers[(uintptr_t)number / 64], ~(1ull << (uintptr_t)number % 64),
 			   __ATOMIC_RELEASE);
@@ -90,6 +91,8 @@ static __attribute__((noinline, cold)) void drop_units(uint64_t depth)
 {
 	while (field_self.count && field_self.units[field_self.count - 1].frame >= depth)
 		field_self.count--;
+	if (!field_self.count)
+		heal_self.apart &= (uint8_t)~HEAL_IN_WHOLE;
 	heal_sweep(depth);
 }
 
@@ -244,8 +247,7 @@ EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct a
 
 EXPORT void __atomsan_heal_pass(const void *p, uint64_t length, const struct atomsan_heal_place *place)
 {
-	if (heal_likely(__libc_single_threaded) ||
-	    (heal_is_free() && heal_likely(heal_self.mine != NULL) && pass(p, length, place)))
+	if (heal_likely(__libc_single_threaded) || (heal_is_free() && pass(p, length, place)))
 		return;
 	__atomsan_heal_before(p, length, place);
 }
@@ -272,7 +274,8 @@ EXPORT void __atomsan_heal_after(void)
 	if (!heal_self.pending || heal_unlikely(heal_self.busy))
 		return;
 	if (heal_likely(!heal_self.open_count)) {
-		heal_self.pending = heal_self.told = false;
+		heal_self.told = false;
+		heal_self.under_way &= ~(uint32_t)HEAL_PENDING;
 		__atomic_store_n(&heal_self.mine->from, NULL, __ATOMIC_RELEASE);
 		return;
 	}
@@ -292,6 +295,7 @@ EXPORT void __atomsan_heal_enter(const char *unit)
 	field_self.units[field_self.count] =
 		(struct field_unit){unit, depth_of(__builtin_frame_address(0)) | (field_self.count & 15)};
 	field_self.count++;
+	heal_self.apart |= heal_use.whole ? HEAL_IN_WHOLE : 0;
 }
 
 static __attribute__((noinline)) void leave_sections(uint64_t frame)
@@ -311,7 +315,8 @@ EXPORT void __atomsan_heal_leave(void)
 	/* One that found the table full has nothing there to leave. */
 	if (frame > (depth_of(__builtin_frame_address(0)) | 15))
 		return;
-	field_self.count--;
+	if (!--field_self.count)
+		heal_self.apart &= (uint8_t)~HEAL_IN_WHOLE;
 	if (heal_unlikely(heal_self.open_count))
 		leave_sections(frame);
 }

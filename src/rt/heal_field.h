@@ -44,9 +44,9 @@ extern __thread struct field_thread {
 } field_self __attribute__((tls_model("local-exec")));
 
 /* The thread is known, nobody has anything to do with gates of locks, and the thread has nothing open. */
-static inline bool field_is_free(void)
+static inline __attribute__((always_inline)) bool field_is_free(void)
 {
-	return heal_likely(heal_self.mine != NULL) && heal_is_free() && heal_unused();
+	return heal_likely(!heal_self.under_way) && heal_unused();
 }
 
 /* True: the caller's thread is known, what it has left is seen to, and healing is on. */

@@ -44,7 +44,7 @@ enum {
 	MOMENT_NS = 2000000, /* scheduling influence, and no more */
 };
 
-__thread struct heal_thread heal_self;
+__thread struct heal_thread heal_self = {.apart = HEAL_NOT_MET};
 struct heal_settings heal_settings;
 struct heal_use heal_use;
 struct atomsan_heal_gate heal_locks[HEAL_LOCKS];

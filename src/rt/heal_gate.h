@@ -96,18 +96,27 @@ struct heal_told {
 	uint32_t reserved[9];
 } __attribute__((aligned(64)));
 
+/* Why its locks are more than locks. */
+enum heal_apart {
+	HEAL_IN_WHOLE = 1, /* it is in a unit, and there are sections that are whole ones */
+	HEAL_NOT_MET = 2,  /* it has no number yet */
+};
+
 /* What a thread has. */
 struct heal_thread {
 	uint32_t number; /* 0: not met */
 	struct heal_told *mine;
+	uint32_t held_count;
+	/* By itself, and looked at as one word: who stores a part of a word and then loads all of it waits
+	 * until the store is through. */
 	union {
 		struct {
-			uint32_t held_count;
-			uint16_t open_count;
-			bool pending; /* an access has been let through, and what follows it is to be done */
-			bool busy;    /* a signal handler that comes now stays out */
+			uint8_t open_count;
+			uint8_t apart; /* enum heal_apart, or'ed */
+			bool pending;  /* an access has been let through, and what follows it is to be done */
+			bool busy;     /* a signal handler that comes now stays out */
 		};
-		uint64_t state; /* all four, for who must know that there is nothing */
+		uint32_t under_way; /* all four; 0: a lock is nothing but a lock */
 	};
 	bool told;                               /* others know which bytes it is about to access */
 	uint32_t waits;                          /* as the others see it, see heal_waits() */
@@ -128,10 +137,17 @@ struct heal_thread {
 };
 extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
 
+/* Bits of `under_way`. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+enum { HEAL_WHOLE_WORD = HEAL_IN_WHOLE << 8, HEAL_PENDING = 1 << 16 };
+#else
+enum { HEAL_WHOLE_WORD = HEAL_IN_WHOLE << 16, HEAL_PENDING = 1 << 8 };
+#endif
+
 /* Nothing of its own under way, whatever locks it holds. */
 static inline bool heal_is_free(void)
 {
-	return heal_likely(!(heal_self.state >> 32));
+	return heal_likely(!(heal_self.under_way & ~(uint32_t)HEAL_WHOLE_WORD));
 }
 
 /* How long healing waits at most. */
@@ -272,7 +288,8 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 	/* Release: whoever sees where it begins sees where it ends. */
 	__atomic_store_n(&mine->from, from, __ATOMIC_RELEASE);
 	__atomic_store_n(&mine->times, mine->times + 1, __ATOMIC_RELAXED);
-	heal_self.told = heal_self.pending = true;
+	heal_self.told = true;
+	heal_self.under_way |= HEAL_PENDING;
 	/* The compiler must not look first; that the processor does not is what heal_tell.c is about. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	seen = __atomic_load_n((const uint64_t *)&gate->word, __ATOMIC_ACQUIRE);
@@ -285,6 +302,14 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 }
 
 /* ---- order (heal_order.c) ---- */
+
+/* From what each leads to, in bits. */
+enum { HEAL_WORDS = (HEAL_NODES + 63) / 64 };
+extern uint64_t heal_edges[HEAL_NODES][HEAL_WORDS];
+static inline bool heal_order_has(uint32_t from, uint32_t to)
+{
+	return __atomic_load_n(&heal_edges[from][to / 64], __ATOMIC_RELAXED) >> to % 64 & 1;
+}
 
 /* The thread, with all that it has, takes this one. */
 void heal_order_taken(uint32_t node);

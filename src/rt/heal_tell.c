@@ -80,6 +80,7 @@ void heal_thread_is(uint32_t number)
 	uint32_t slot = heal_slot(number), most = __atomic_load_n(&most_threads, __ATOMIC_RELAXED);
 
 	heal_self.number = number;
+	heal_self.apart &= (uint8_t)~HEAL_NOT_MET;
 	heal_self.mine = &told[slot];
 	heal_self.mine->tid = (int)sys0(gettid);
 	/* Who comes to an entry behind our first access sees that we are there: a locked operation, and every
