@@ -19,7 +19,7 @@ enum { SECTIONS = 1024 };
 static struct atomsan_heal_section *sections[SECTIONS];
 static uint32_t section_count;
 
-__thread struct field_thread field_self;
+__thread struct field_thread field_self = {.serial = 1};
 
 void field_find(void)
 {
@@ -79,20 +79,49 @@ static uint64_t depth_of(const void *address)
 	return ~(uint64_t)address & ~15ull;
 }
 
-uint64_t heal_frame_of(const struct atomsan_heal_section *section)
+static inline uint64_t frame_of(const char *unit)
 {
 	for (uint32_t i = field_self.count; i--;)
-		if (field_self.units[i].name == section->unit)
+		if (field_self.units[i].name == unit)
 			return field_self.units[i].frame;
 	return 0;
+}
+
+uint64_t heal_frame_of(const struct atomsan_heal_section *section)
+{
+	return frame_of(section->unit);
+}
+
+uint32_t heal_unit_serial(void)
+{
+	return field_self.serial;
+}
+
+struct atomsan_heal_section *heal_next_whole(uint32_t *n, uint64_t *frame)
+{
+	while (*n < section_count) {
+		struct atomsan_heal_section *section = sections[(*n)++];
+
+		if ((*frame = frame_of(section->unit)) && heal_is_whole(section))
+			return section;
+	}
+	return NULL;
+}
+
+/* A unit has begun or ended. */
+static inline void units_changed(void)
+{
+	field_self.serial += 2;
+	if (heal_use.whole)
+		heal_self.apart = (uint8_t)((heal_self.apart & ~HEAL_IN_WHOLE) |
+					    (field_self.count ? HEAL_IN_WHOLE : 0));
 }
 
 static __attribute__((noinline, cold)) void drop_units(uint64_t depth)
 {
 	while (field_self.count && field_self.units[field_self.count - 1].frame >= depth)
 		field_self.count--;
-	if (!field_self.count)
-		heal_self.apart &= (uint8_t)~HEAL_IN_WHOLE;
+	units_changed();
 	heal_sweep(depth);
 }
 
@@ -295,7 +324,7 @@ EXPORT void __atomsan_heal_enter(const char *unit)
 	field_self.units[field_self.count] =
 		(struct field_unit){unit, depth_of(__builtin_frame_address(0)) | (field_self.count & 15)};
 	field_self.count++;
-	heal_self.apart |= heal_use.whole ? HEAL_IN_WHOLE : 0;
+	units_changed();
 }
 
 static __attribute__((noinline)) void leave_sections(uint64_t frame)
@@ -315,8 +344,8 @@ EXPORT void __atomsan_heal_leave(void)
 	/* One that found the table full has nothing there to leave. */
 	if (frame > (depth_of(__builtin_frame_address(0)) | 15))
 		return;
-	if (!--field_self.count)
-		heal_self.apart &= (uint8_t)~HEAL_IN_WHOLE;
+	field_self.count--;
+	units_changed();
 	if (heal_unlikely(heal_self.open_count))
 		leave_sections(frame);
 }

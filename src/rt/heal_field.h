@@ -40,6 +40,7 @@ struct field_unit {
 };
 extern __thread struct field_thread {
 	uint32_t count;
+	uint32_t serial; /* odd, so that it is not 0 */
 	struct field_unit units[FIELD_UNITS];
 } field_self __attribute__((tls_model("local-exec")));
 

@@ -118,12 +118,14 @@ struct heal_thread {
 		};
 		uint32_t under_way; /* all four; 0: a lock is nothing but a lock */
 	};
-	bool told;                               /* others know which bytes it is about to access */
-	uint32_t waits;                          /* as the others see it, see heal_waits() */
-	const void *place;                       /* of the call that locks */
-	const void *reserved;                    /* a lock whose gate it has, and which it is about to take */
-	const void *through;                     /* a lock whose gate it need not wait for any more */
-	uint32_t left;                           /* times that it has left a line, see heal_early.c */
+	bool told;                           /* others know which bytes it is about to access */
+	uint32_t waits;                      /* as the others see it, see heal_waits() */
+	const void *place;                   /* of the call that locks */
+	const void *reserved;                /* a lock whose gate it has, and which it is about to take */
+	const void *through;                 /* a lock whose gate it need not wait for any more */
+	uint32_t left;                       /* times that it has left a line, see heal_early.c */
+	uint32_t closed;                     /* sections, so far */
+	uint32_t early_serial, early_closed; /* heal_unit_serial() and `closed` when it last stood in line */
 	const struct atomsan_heal_place *update; /* it has read there, and is about to write */
 	uint64_t update_length;
 	struct heal_held held[HEAL_HELD];
@@ -186,6 +188,12 @@ void heal_wake_scheduled(const void *gate);
 bool heal_scheduled(void);
 /* The innermost open call of the section's unit, or of whoever works for it; 0: it is not open. */
 uint64_t heal_frame_of(const struct atomsan_heal_section *section);
+
+/* Changes whenever a unit begins or ends in this thread; 0: nobody knows. */
+uint32_t heal_unit_serial(void);
+/* The next section from the n-th on, and n is the one behind it, that is a whole unit which the thread is in;
+ * and its frame. NULL: there is none any more. */
+struct atomsan_heal_section *heal_next_whole(uint32_t *n, uint64_t *frame);
 
 /* The sections, one after the other; NULL after the last. */
 const struct atomsan_heal_section *heal_nth(uint32_t n);
@@ -376,6 +384,12 @@ void heal_close_section(struct heal_open *open);
 void heal_give_up(bool counted);
 
 /* ---- standing in line before the first lock (heal_early.c) ---- */
+
+static inline bool heal_is_whole(const struct atomsan_heal_section *section)
+{
+	return (section->flags & (ATOMSAN_HEAL_WHOLE | ATOMSAN_HEAL_OFF | ATOMSAN_HEAL_SCHEDULE)) ==
+	       ATOMSAN_HEAL_WHOLE;
+}
 
 void heal_early(void);
 /* The thread leaves the line, in which nothing has happened yet. False: it is in none. */

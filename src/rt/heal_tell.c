@@ -34,7 +34,7 @@ enum {
 	GRACE_NS = 1000000, /* an access that has been let through has happened by then */
 	NAP_NS = 50000,
 	SPINS = 256,
-	DEAR = 16,      /* barriers, before it is looked how fast they came */
+	DEAR = 32,      /* barriers, before it is looked how fast they came */
 	DEAR_US = 1000, /* more often than that is too often, */
 	FENCES = 256,   /* unless accesses would have to fence so many times for each of them */
 	FENCED = 1024,  /* entries, before it is looked whether that is so now */
