@@ -156,6 +156,7 @@ static void *work(void *argument)
 		};
 
 		bank_transfer(teller->bank, &t);
+		REQUEST(384);
 		if (i % 64 == 0)
 			branch_statement(&teller->bank->branches[t.from_branch], t.from_account);
 		if (i % AUDIT_EVERY == 0) {

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bugs.h"
+
 #define MAX_THREADS 64
 
 struct options {
@@ -44,6 +46,9 @@ static inline struct options options_read(int argc, char **argv, int threads, lo
 	}
 	if (options.threads < 1 || options.threads > MAX_THREADS || options.size < 1)
 		die("threads must be 1 to 64, and the size at least 1");
+#ifdef BUGS
+	bugs_begin();
+#endif
 	return options;
 }
 
@@ -86,6 +91,9 @@ static inline void threads_run(int count, void *(*body)(void *), void *arguments
 static inline void result_print(const char *name, long items, uint64_t checksum)
 {
 	printf("%s: %ld items, checksum %016llx\n", name, items, (unsigned long long)checksum);
+#ifdef BUGS
+	bugs_report();
+#endif
 }
 
 #endif

@@ -135,6 +135,7 @@ static void block_compress(struct block *block, struct matcher *matcher)
 	while (at < block->input_size) {
 		struct match match = {0, 0};
 
+		REQUEST(160);
 		if (at + MIN_MATCH <= block->input_size)
 			match = matcher_find(matcher, block, at);
 		if (!match.length) {

@@ -120,8 +120,10 @@ static void *work(void *argument)
 		uint32_t begin;
 
 		while ((begin = atomic_fetch_add(&search->taken, CHUNK)) < search->now.count) {
-			for (uint32_t i = begin; i < begin + CHUNK && i < search->now.count; i++)
+			for (uint32_t i = begin; i < begin + CHUNK && i < search->now.count; i++) {
 				visit(worker, search->now.vertices[i], depth);
+				REQUEST(32);
+			}
 		}
 		join_next(worker);
 		if (pthread_barrier_wait(&search->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)

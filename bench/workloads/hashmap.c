@@ -136,6 +136,7 @@ static void *work(void *argument)
 		uint64_t r = next_random(&random);
 		uint64_t own = SHARED_KEYS + (uint64_t)worker->number * OWN_KEYS + (r >> 32) % OWN_KEYS;
 
+		REQUEST(192);
 		switch (r % 16) {
 		case 0:
 		case 1:

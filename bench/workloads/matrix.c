@@ -74,6 +74,7 @@ static void multiply_band(const struct product *product, int first, int last)
 				const double *a_row = matrix_row(a, i);
 				double *c_row = matrix_row(product->c, i);
 
+				REQUEST(3);
 				for (int k = k0; k < k1; k++) {
 					const double *b_row = matrix_row(b, k);
 					double factor = a_row[k];

@@ -200,6 +200,7 @@ static void consume(struct worker *worker)
 			service->longest = micros;
 		worker->digests += mix(message->digest + message->id + ((uint64_t)message->producer << 32));
 		worker->messages++;
+		REQUEST(24);
 		free(message);
 	}
 }

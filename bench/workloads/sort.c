@@ -90,6 +90,7 @@ static long sort_range(struct sorter *sorter, size_t begin, size_t end)
 
 	if (end - begin <= RUN) {
 		insertion_sort(sorter, begin, end);
+		REQUEST(6);
 		return 0;
 	}
 	merges = sort_range(sorter, begin, middle);

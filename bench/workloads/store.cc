@@ -172,6 +172,7 @@ struct Clerk {
 			for (const Line &line : order.lines)
 				quoted += store->price(line.article);
 			taken += store->book(order);
+			REQUEST(40);
 		}
 	}
 

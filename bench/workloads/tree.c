@@ -219,6 +219,7 @@ static void *work(void *argument)
 		uint64_t own = (r >> 8) % worker->range * worker->threads + worker->number;
 		uint64_t any = (r >> 20) % (worker->range * worker->threads);
 
+		REQUEST(80);
 		switch (r % 8) {
 		case 0:
 			index_insert(worker->index, own, value_of(own));

@@ -148,6 +148,7 @@ class Worker
 				Statistics &statistics = table_[text.substr(begin, end - begin)];
 
 				statistics.count++;
+				REQUEST(32);
 				statistics.jobs = 1;
 				statistics.first_job = job.number;
 			}

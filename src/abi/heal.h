@@ -49,7 +49,8 @@ struct atomsan_heal_variable {
 	uint64_t node;                        /* in the order of locks and gates; 0: none yet */
 	struct atomsan_heal_guard guard;
 	/* How its gate is best kept, see rt/heal_tell.c and rt/heal_gate.c. */
-	uint64_t since;  /* nanoseconds: when it was last looked at `dear` */
+	uint32_t since;  /* microseconds, 0: never: when it was last looked at `dear` */
+	uint32_t told;   /* how often all threads had told of accesses then */
 	uint16_t dear;   /* times that it was paid for others' fences since then */
 	uint8_t in_vain; /* times that it was kept for nothing, one after the other */
 	uint8_t kept;    /* its owner has it until somebody else wants it */

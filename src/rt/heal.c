@@ -94,6 +94,22 @@ uint64_t heal_frame_of(const struct atomsan_heal_section *section)
 	return 0;
 }
 
+uint32_t heal_unit_serial(void)
+{
+	return 0;
+}
+
+struct atomsan_heal_section *heal_next_whole(uint32_t *n, uint64_t *frame)
+{
+	while (*n < heal_section_count) {
+		struct atomsan_heal_section *section = &heal_sections[(*n)++];
+
+		if (heal_is_whole(section) && (*frame = heal_frame_of(section)))
+			return section;
+	}
+	return NULL;
+}
+
 static void sweep(void)
 {
 	if (heal_self.open_count)

@@ -31,7 +31,8 @@ static bool is_open(const struct atomsan_heal_section *section)
 	return false;
 }
 
-static void stand_in_line(struct atomsan_heal_section *section, uint64_t frame)
+/* False: it may be another time. */
+static bool stand_in_line(struct atomsan_heal_section *section, uint64_t frame)
 {
 	struct heal_wish wish = {
 		.section = section, .kinds = ATOMSAN_HEAL_READ | ATOMSAN_HEAL_WRITE, .early = true};
@@ -41,17 +42,18 @@ static void stand_in_line(struct atomsan_heal_section *section, uint64_t frame)
 
 	/* The thread has it, for another section of the same unit or because it keeps it. */
 	if (heal_owner(&leader->gate) == me->number)
-		return;
+		return leader->gate.count;
 	if (me->held_count || me->open_count)
 		heal_order_taken(node);
 	if (!heal_gate_pass(node, &wish))
-		return;
+		return false;
 	me->open[me->open_count++] = (struct heal_open){.section = section,
 							.frame = frame,
 							.depth = 1,
 							.stage = HEAL_EARLY,
 							.gates = 1,
 							.nodes = {node}};
+	return true;
 }
 
 bool heal_early_leave(void)
@@ -70,19 +72,19 @@ bool heal_early_leave(void)
 
 void heal_early(void)
 {
-	const struct atomsan_heal_section *given;
+	struct heal_thread *me = &heal_self;
+	struct atomsan_heal_section *section;
+	uint32_t serial = heal_unit_serial(), n = 0;
+	uint64_t frame;
+	bool all = true;
 
-	for (uint32_t n = 0; (given = heal_nth(n)) && heal_self.open_count < HEAL_OPEN; n++) {
-		struct atomsan_heal_section *section = (struct atomsan_heal_section *)given;
-		uint64_t frame;
-
-		if ((section->flags & (ATOMSAN_HEAL_WHOLE | ATOMSAN_HEAL_OFF | ATOMSAN_HEAL_SCHEDULE)) !=
-			    ATOMSAN_HEAL_WHOLE ||
-		    section->late >= PATIENCE || heal_guard_trusted(&section->variable->guard) ||
-		    is_open(section))
-			continue;
-		frame = heal_frame_of(section);
-		if (frame)
-			stand_in_line(section, frame);
-	}
+	/* The same units as the last time, and all that it stood in line for is open still. */
+	if (serial && me->early_serial == serial && me->early_closed == me->closed)
+		return;
+	while (me->open_count < HEAL_OPEN && (section = heal_next_whole(&n, &frame)))
+		if (section->late < PATIENCE && !heal_guard_trusted(&section->variable->guard) &&
+		    !is_open(section))
+			all &= stand_in_line(section, frame);
+	me->early_serial = all && me->open_count < HEAL_OPEN ? serial : 0;
+	me->early_closed = me->closed;
 }

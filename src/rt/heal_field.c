@@ -19,7 +19,7 @@ enum { SECTIONS = 1024 };
 static struct atomsan_heal_section *sections[SECTIONS];
 static uint32_t section_count;
 
-__thread struct field_thread field_self;
+__thread struct field_thread field_self = {.serial = 1};
 
 void field_find(void)
 {
@@ -45,6 +45,7 @@ static void end_thread(void *number)
 	heal_gate_give_all();
 	heal_count_all();
 	heal_self.number = 0;
+	heal_self.apart |= HEAL_NOT_MET;
 	heal_self.mine = NULL;
 	__atomic_fetch_and(&numbers[(uintptr_t)number / 64], ~(1ull << (uintptr_t)number % 64),
 			   __ATOMIC_RELEASE);
@@ -78,18 +79,49 @@ static uint64_t depth_of(const void *address)
 	return ~(uint64_t)address & ~15ull;
 }
 
-uint64_t heal_frame_of(const struct atomsan_heal_section *section)
+static inline uint64_t frame_of(const char *unit)
 {
 	for (uint32_t i = field_self.count; i--;)
-		if (field_self.units[i].name == section->unit)
+		if (field_self.units[i].name == unit)
 			return field_self.units[i].frame;
 	return 0;
+}
+
+uint64_t heal_frame_of(const struct atomsan_heal_section *section)
+{
+	return frame_of(section->unit);
+}
+
+uint32_t heal_unit_serial(void)
+{
+	return field_self.serial;
+}
+
+struct atomsan_heal_section *heal_next_whole(uint32_t *n, uint64_t *frame)
+{
+	while (*n < section_count) {
+		struct atomsan_heal_section *section = sections[(*n)++];
+
+		if ((*frame = frame_of(section->unit)) && heal_is_whole(section))
+			return section;
+	}
+	return NULL;
+}
+
+/* A unit has begun or ended. */
+static inline void units_changed(void)
+{
+	field_self.serial += 2;
+	if (heal_use.whole)
+		heal_self.apart = (uint8_t)((heal_self.apart & ~HEAL_IN_WHOLE) |
+					    (field_self.count ? HEAL_IN_WHOLE : 0));
 }
 
 static __attribute__((noinline, cold)) void drop_units(uint64_t depth)
 {
 	while (field_self.count && field_self.units[field_self.count - 1].frame >= depth)
 		field_self.count--;
+	units_changed();
 	heal_sweep(depth);
 }
 
@@ -244,8 +276,7 @@ EXPORT void __atomsan_heal_before(const void *p, uint64_t length, const struct a
 
 EXPORT void __atomsan_heal_pass(const void *p, uint64_t length, const struct atomsan_heal_place *place)
 {
-	if (heal_likely(__libc_single_threaded) ||
-	    (heal_is_free() && heal_likely(heal_self.mine != NULL) && pass(p, length, place)))
+	if (heal_likely(__libc_single_threaded) || (heal_is_free() && pass(p, length, place)))
 		return;
 	__atomsan_heal_before(p, length, place);
 }
@@ -272,7 +303,8 @@ EXPORT void __atomsan_heal_after(void)
 	if (!heal_self.pending || heal_unlikely(heal_self.busy))
 		return;
 	if (heal_likely(!heal_self.open_count)) {
-		heal_self.pending = heal_self.told = false;
+		heal_self.told = false;
+		heal_self.under_way &= ~(uint32_t)HEAL_PENDING;
 		__atomic_store_n(&heal_self.mine->from, NULL, __ATOMIC_RELEASE);
 		return;
 	}
@@ -292,6 +324,7 @@ EXPORT void __atomsan_heal_enter(const char *unit)
 	field_self.units[field_self.count] =
 		(struct field_unit){unit, depth_of(__builtin_frame_address(0)) | (field_self.count & 15)};
 	field_self.count++;
+	units_changed();
 }
 
 static __attribute__((noinline)) void leave_sections(uint64_t frame)
@@ -312,6 +345,7 @@ EXPORT void __atomsan_heal_leave(void)
 	if (frame > (depth_of(__builtin_frame_address(0)) | 15))
 		return;
 	field_self.count--;
+	units_changed();
 	if (heal_unlikely(heal_self.open_count))
 		leave_sections(frame);
 }

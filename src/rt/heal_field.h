@@ -40,14 +40,14 @@ struct field_unit {
 };
 extern __thread struct field_thread {
 	uint32_t count;
+	uint32_t serial; /* odd, so that it is not 0 */
 	struct field_unit units[FIELD_UNITS];
 } field_self __attribute__((tls_model("local-exec")));
 
-/* The thread is known, nobody has anything to do with gates of locks, and the thread has nothing open and no
- * more than so many locks: then all there is to a lock is to remember it, or to forget it. */
-static inline bool field_has_only(uint64_t locks)
+/* The thread is known, nobody has anything to do with gates of locks, and the thread has nothing open. */
+static inline __attribute__((always_inline)) bool field_is_free(void)
 {
-	return heal_likely(heal_self.mine != NULL) && heal_holds_only(locks) && heal_unused();
+	return heal_likely(!heal_self.under_way) && heal_unused();
 }
 
 /* True: the caller's thread is known, what it has left is seen to, and healing is on. */

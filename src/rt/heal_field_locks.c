@@ -4,142 +4,123 @@
 
 #include <errno.h>
 
-/* The first lock of a thread that has nothing else, while there is no gate to look at. */
-static inline void remember(const void *lock, const void *place, bool shared)
+/*
+ * While there is no gate to look at, and the thread has nothing else under way, all
+ * there is to a lock is to remember it, and in which order it was taken. Programs
+ * lock in their innermost loops, so what is usual comes by itself, and all that
+ * needs registers is out of its way.
+ */
+static inline __attribute__((always_inline)) bool remember(uint32_t count, const void *lock,
+							   const void *place, bool shared)
 {
-	heal_self.held[0] = (struct heal_held){lock, place, 1, shared, false, false};
-	heal_self.held_count = 1;
-}
-
-static inline bool forget(const void *lock)
-{
-	const struct heal_held *held = &heal_self.held[0];
-
-	if (heal_unlikely(!field_has_only(1) || held->object != lock || held->times != 1 || held->known ||
-			  held->reserved))
-		return false;
-	heal_self.held_count = 0;
+	heal_self.held[count] = (struct heal_held){lock, place, 1, shared, false, false};
+	heal_self.held_count = count + 1;
 	return true;
 }
 
-/* With its gate passed before, and again if somebody closed it meanwhile. */
-#define TAKE(thing, shared, call, unlock)                                                             \
-	do {                                                                                          \
-		bool whole_ = heal_unlikely(heal_use.whole) && field_self.count;                      \
-		bool had_ = !whole_ && field_has_only(0);                                             \
-		int taken_ = 0;                                                                       \
-                                                                                                      \
-		if (heal_likely(had_)) {                                                              \
-			taken_ = (call);                                                              \
-			if (heal_likely(!taken_ && heal_unused())) {                                  \
-				remember((const void *)(thing), __builtin_return_address(0), shared); \
-				return 0;                                                             \
-			}                                                                             \
-		}                                                                                     \
-		if (!field_looks())                                                                   \
-			return had_ ? taken_ : (call);                                                \
-		heal_self.place = __builtin_return_address(0);                                        \
-		if (!had_ && (whole_ || !heal_idle()))                                                \
-			heal_lock_before((const void *)(thing));                                      \
-		taken_ = HEAL_LOCK(thing, had_ ? (had_ = false, taken_) : (call), unlock);            \
-		if (!taken_ || taken_ == EOWNERDEAD)                                                  \
-			heal_lock_taken((const void *)(thing), shared);                               \
-		return taken_;                                                                        \
-	} while (0)
-
-#define GIVE(thing, call)                                            \
-	do {                                                         \
-		if (!forget((const void *)(thing)) && field_looks()) \
-			heal_lock_released((const void *)(thing));   \
-		return (call);                                       \
-	} while (0)
-
-INTERPOSER int pthread_mutex_lock(pthread_mutex_t *lock)
+/* Inside of others. False: it is one of them, or there is no room. */
+static __attribute__((noinline)) bool remember_inner(const void *lock, const void *place, bool shared)
 {
-	TAKE(lock, false, REAL(pthread_mutex_lock)(lock), REAL(pthread_mutex_unlock)(lock));
-}
+	uint32_t count = heal_self.held_count, node = (uint32_t)(heal_lock_gate(lock) - heal_locks);
 
-INTERPOSER int pthread_mutex_trylock(pthread_mutex_t *lock)
-{
-	TAKE(lock, false, REAL(pthread_mutex_trylock)(lock), REAL(pthread_mutex_unlock)(lock));
-}
+	if (count == HEAL_HELD)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (heal_self.held[i].object == lock)
+			return false;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t from = (uint32_t)(heal_lock_gate(heal_self.held[i].object) - heal_locks);
 
-INTERPOSER int pthread_mutex_timedlock(pthread_mutex_t *lock, const struct timespec *until)
-{
-	TAKE(lock, false, REAL(pthread_mutex_timedlock)(lock, until), REAL(pthread_mutex_unlock)(lock));
-}
-
-INTERPOSER int pthread_mutex_clocklock(pthread_mutex_t *lock, clockid_t clock, const struct timespec *until)
-{
-	TAKE(lock, false, REAL(pthread_mutex_clocklock)(lock, clock, until),
-	     REAL(pthread_mutex_unlock)(lock));
-}
-
-INTERPOSER int pthread_mutex_unlock(pthread_mutex_t *lock)
-{
-	GIVE(lock, REAL(pthread_mutex_unlock)(lock));
-}
-
-#define RWLOCK(kind, shared)                                                                                 \
-	INTERPOSER int pthread_rwlock_##kind(pthread_rwlock_t *lock)                                         \
-	{                                                                                                    \
-		TAKE(lock, shared, REAL(pthread_rwlock_##kind)(lock), REAL(pthread_rwlock_unlock)(lock));    \
-	}                                                                                                    \
-	INTERPOSER int pthread_rwlock_try##kind(pthread_rwlock_t *lock)                                      \
-	{                                                                                                    \
-		TAKE(lock, shared, REAL(pthread_rwlock_try##kind)(lock), REAL(pthread_rwlock_unlock)(lock)); \
-	}                                                                                                    \
-	INTERPOSER int pthread_rwlock_timed##kind(pthread_rwlock_t *lock, const struct timespec *until)      \
-	{                                                                                                    \
-		TAKE(lock, shared, REAL(pthread_rwlock_timed##kind)(lock, until),                            \
-		     REAL(pthread_rwlock_unlock)(lock));                                                     \
-	}                                                                                                    \
-	INTERPOSER int pthread_rwlock_clock##kind(pthread_rwlock_t *lock, clockid_t clock,                   \
-						  const struct timespec *until)                              \
-	{                                                                                                    \
-		TAKE(lock, shared, REAL(pthread_rwlock_clock##kind)(lock, clock, until),                     \
-		     REAL(pthread_rwlock_unlock)(lock));                                                     \
+		if (heal_unlikely(!heal_order_has(from, node)))
+			heal_order_add(from, node);
 	}
+	return remember(count, lock, place, shared);
+}
+
+/* Its last one. */
+static inline __attribute__((always_inline)) bool forget(const void *lock)
+{
+	uint32_t count = heal_self.held_count;
+	const struct heal_held *held = &heal_self.held[count - 1];
+
+	if (heal_unlikely(!field_is_free() || !count || held->object != lock) ||
+	    heal_unlikely((held->times ^ 1) | held->known | held->reserved))
+		return false;
+	heal_self.held_count = count - 1;
+	return true;
+}
+
+#define STRIP(...) __VA_ARGS__
+
+/* A function that takes `lock`, and is undone by `unlock`: its gate is passed before, and again if somebody
+ * closed it meanwhile. */
+#define TAKES(name, parameters, arguments, shared, unlock)                                          \
+	static __attribute__((noinline)) int take_by_##name(bool had, int taken, const void *place, \
+							    STRIP parameters)                       \
+	{                                                                                           \
+		if (!field_looks())                                                                 \
+			return had ? taken : REAL(name) arguments;                                  \
+		heal_self.place = place;                                                            \
+		if (!had && (heal_self.apart & HEAL_IN_WHOLE || !heal_idle()))                      \
+			heal_lock_before((const void *)lock);                                       \
+		taken = HEAL_LOCK(lock, had ? (had = false, taken) : REAL(name) arguments,          \
+				  REAL(unlock)(lock));                                              \
+		if (!taken || taken == EOWNERDEAD)                                                  \
+			heal_lock_taken((const void *)lock, shared);                                \
+		return taken;                                                                       \
+	}                                                                                           \
+	INTERPOSER int name parameters                                                              \
+	{                                                                                           \
+		const void *place = __builtin_return_address(0);                                    \
+		int taken;                                                                          \
+                                                                                                    \
+		if (heal_unlikely(!field_is_free()))                                                \
+			return take_by_##name(false, 0, place, STRIP arguments);                    \
+		taken = field_table.name arguments;                                                 \
+		if (heal_likely(!taken && heal_unused()) &&                                         \
+		    (heal_likely(!heal_self.held_count)                                             \
+			     ? remember(0, (const void *)lock, place, shared)                       \
+			     : remember_inner((const void *)lock, place, shared)))                  \
+			return 0;                                                                   \
+		return take_by_##name(true, taken, place, STRIP arguments);                         \
+	}
+
+#define GIVES(name, type)                                       \
+	INTERPOSER int name(type *lock)                         \
+	{                                                       \
+		if (heal_likely(forget((const void *)lock)))    \
+			return field_table.name(lock);          \
+		if (field_looks())                              \
+			heal_lock_released((const void *)lock); \
+		return REAL(name)(lock);                        \
+	}
+
+TAKES(pthread_mutex_lock, (pthread_mutex_t * lock), (lock), false, pthread_mutex_unlock)
+TAKES(pthread_mutex_trylock, (pthread_mutex_t * lock), (lock), false, pthread_mutex_unlock)
+TAKES(pthread_mutex_timedlock, (pthread_mutex_t * lock, const struct timespec *until), (lock, until), false,
+      pthread_mutex_unlock)
+TAKES(pthread_mutex_clocklock, (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until),
+      (lock, clock, until), false, pthread_mutex_unlock)
+GIVES(pthread_mutex_unlock, pthread_mutex_t)
+
+#define RWLOCK(kind, shared)                                                                              \
+	TAKES(pthread_rwlock_##kind, (pthread_rwlock_t * lock), (lock), shared, pthread_rwlock_unlock)    \
+	TAKES(pthread_rwlock_try##kind, (pthread_rwlock_t * lock), (lock), shared, pthread_rwlock_unlock) \
+	TAKES(pthread_rwlock_timed##kind, (pthread_rwlock_t * lock, const struct timespec *until),        \
+	      (lock, until), shared, pthread_rwlock_unlock)                                               \
+	TAKES(pthread_rwlock_clock##kind,                                                                 \
+	      (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),                   \
+	      (lock, clock, until), shared, pthread_rwlock_unlock)
 RWLOCK(rdlock, true)
 RWLOCK(wrlock, false)
+GIVES(pthread_rwlock_unlock, pthread_rwlock_t)
 
-INTERPOSER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
-{
-	GIVE(lock, REAL(pthread_rwlock_unlock)(lock));
-}
-
-INTERPOSER int pthread_spin_lock(pthread_spinlock_t *lock)
-{
-	TAKE(lock, false, REAL(pthread_spin_lock)(lock), REAL(pthread_spin_unlock)(lock));
-}
-
-INTERPOSER int pthread_spin_trylock(pthread_spinlock_t *lock)
-{
-	TAKE(lock, false, REAL(pthread_spin_trylock)(lock), REAL(pthread_spin_unlock)(lock));
-}
-
-INTERPOSER int pthread_spin_unlock(pthread_spinlock_t *lock)
-{
-	GIVE(lock, REAL(pthread_spin_unlock)(lock));
-}
+TAKES(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), false, pthread_spin_unlock)
+TAKES(pthread_spin_trylock, (pthread_spinlock_t * lock), (lock), false, pthread_spin_unlock)
+GIVES(pthread_spin_unlock, pthread_spinlock_t)
 
 /* glibc's C11 mutexes are its POSIX ones, but the calls do not meet. thrd_success is 0. */
-INTERPOSER int mtx_lock(mtx_t *lock)
-{
-	TAKE(lock, false, REAL(mtx_lock)(lock), REAL(mtx_unlock)(lock));
-}
-
-INTERPOSER int mtx_trylock(mtx_t *lock)
-{
-	TAKE(lock, false, REAL(mtx_trylock)(lock), REAL(mtx_unlock)(lock));
-}
-
-INTERPOSER int mtx_timedlock(mtx_t *lock, const struct timespec *until)
-{
-	TAKE(lock, false, REAL(mtx_timedlock)(lock, until), REAL(mtx_unlock)(lock));
-}
-
-INTERPOSER int mtx_unlock(mtx_t *lock)
-{
-	GIVE(lock, REAL(mtx_unlock)(lock));
-}
+TAKES(mtx_lock, (mtx_t * lock), (lock), false, mtx_unlock)
+TAKES(mtx_trylock, (mtx_t * lock), (lock), false, mtx_unlock)
+TAKES(mtx_timedlock, (mtx_t * lock, const struct timespec *until), (lock, until), false, mtx_unlock)
+GIVES(mtx_unlock, mtx_t)

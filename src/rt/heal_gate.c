@@ -44,7 +44,7 @@ enum {
 	MOMENT_NS = 2000000, /* scheduling influence, and no more */
 };
 
-__thread struct heal_thread heal_self;
+__thread struct heal_thread heal_self = {.apart = HEAL_NOT_MET};
 struct heal_settings heal_settings;
 struct heal_use heal_use;
 struct atomsan_heal_gate heal_locks[HEAL_LOCKS];
@@ -205,8 +205,9 @@ static void choose(struct atomsan_heal_variable *variable, bool early)
 	variable->again++;
 	if (heal_unlikely(variable->rest))
 		variable->rest--;
+	/* Not the gate that is everybody's. */
 	variable->kept = !early && !variable->rest && variable->again > KEEP_AFTER && heal_settings.keeps &&
-			 heal_mode(variable->gate.mode) == HEAL_UNFENCED;
+			 heal_has_barrier() && variable->node != HEAL_NODES - 1;
 	if (variable->kept)
 		variable->again = KEEP_AFTER;
 }
@@ -546,6 +547,7 @@ void heal_forget(void)
 	heal_tell_forget();
 	heal_use.closed = 0;
 	me->waits = 0;
+	me->closed += me->open_count;
 	me->open_count = 0;
 	me->pending = me->told = false;
 }

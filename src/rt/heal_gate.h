@@ -92,28 +92,40 @@ struct heal_told {
 	const char *from, *to; /* the bytes of an access that is under way; from NULL: none */
 	uint32_t returned;     /* from the hook: its access happens now */
 	int tid;
-	uint32_t reserved[10];
+	uint32_t times; /* that it told; others only look how many they are */
+	uint32_t reserved[9];
 } __attribute__((aligned(64)));
+
+/* Why its locks are more than locks. */
+enum heal_apart {
+	HEAL_IN_WHOLE = 1, /* it is in a unit, and there are sections that are whole ones */
+	HEAL_NOT_MET = 2,  /* it has no number yet */
+};
 
 /* What a thread has. */
 struct heal_thread {
 	uint32_t number; /* 0: not met */
 	struct heal_told *mine;
+	uint32_t held_count;
+	/* By itself, and looked at as one word: who stores a part of a word and then loads all of it waits
+	 * until the store is through. */
 	union {
 		struct {
-			uint32_t held_count;
-			uint16_t open_count;
-			bool pending; /* an access has been let through, and what follows it is to be done */
-			bool busy;    /* a signal handler that comes now stays out */
+			uint8_t open_count;
+			uint8_t apart; /* enum heal_apart, or'ed */
+			bool pending;  /* an access has been let through, and what follows it is to be done */
+			bool busy;     /* a signal handler that comes now stays out */
 		};
-		uint64_t state; /* all four, for who must know that there is nothing */
+		uint32_t under_way; /* all four; 0: a lock is nothing but a lock */
 	};
-	bool told;                               /* others know which bytes it is about to access */
-	uint32_t waits;                          /* as the others see it, see heal_waits() */
-	const void *place;                       /* of the call that locks */
-	const void *reserved;                    /* a lock whose gate it has, and which it is about to take */
-	const void *through;                     /* a lock whose gate it need not wait for any more */
-	uint32_t left;                           /* times that it has left a line, see heal_early.c */
+	bool told;                           /* others know which bytes it is about to access */
+	uint32_t waits;                      /* as the others see it, see heal_waits() */
+	const void *place;                   /* of the call that locks */
+	const void *reserved;                /* a lock whose gate it has, and which it is about to take */
+	const void *through;                 /* a lock whose gate it need not wait for any more */
+	uint32_t left;                       /* times that it has left a line, see heal_early.c */
+	uint32_t closed;                     /* sections, so far */
+	uint32_t early_serial, early_closed; /* heal_unit_serial() and `closed` when it last stood in line */
 	const struct atomsan_heal_place *update; /* it has read there, and is about to write */
 	uint64_t update_length;
 	struct heal_held held[HEAL_HELD];
@@ -127,16 +139,17 @@ struct heal_thread {
 };
 extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
 
+/* Bits of `under_way`. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+enum { HEAL_WHOLE_WORD = HEAL_IN_WHOLE << 8, HEAL_PENDING = 1 << 16 };
+#else
+enum { HEAL_WHOLE_WORD = HEAL_IN_WHOLE << 16, HEAL_PENDING = 1 << 8 };
+#endif
+
 /* Nothing of its own under way, whatever locks it holds. */
 static inline bool heal_is_free(void)
 {
-	return heal_likely(!(heal_self.state >> 32));
-}
-
-/* Locks that the thread holds, as long as it has nothing else in `state`. */
-static inline bool heal_holds_only(uint64_t locks)
-{
-	return heal_likely(heal_self.state == locks);
+	return heal_likely(!(heal_self.under_way & ~(uint32_t)HEAL_WHOLE_WORD));
 }
 
 /* How long healing waits at most. */
@@ -156,7 +169,7 @@ extern struct heal_use {
 	uint16_t leads;  /* some calls close gates before they lock */
 	uint16_t tracks; /* some sections wait for a lock to be free */
 	uint32_t whole;  /* some sections are whole units */
-} heal_use __attribute__((aligned(8)));
+} heal_use __attribute__((aligned(64)));
 static inline __attribute__((always_inline)) bool heal_unused(void)
 {
 	return heal_likely(!__atomic_load_n((const uint64_t *)&heal_use, __ATOMIC_RELAXED));
@@ -175,6 +188,12 @@ void heal_wake_scheduled(const void *gate);
 bool heal_scheduled(void);
 /* The innermost open call of the section's unit, or of whoever works for it; 0: it is not open. */
 uint64_t heal_frame_of(const struct atomsan_heal_section *section);
+
+/* Changes whenever a unit begins or ends in this thread; 0: nobody knows. */
+uint32_t heal_unit_serial(void);
+/* The next section from the n-th on, and n is the one behind it, that is a whole unit which the thread is in;
+ * and its frame. NULL: there is none any more. */
+struct atomsan_heal_section *heal_next_whole(uint32_t *n, uint64_t *frame);
 
 /* The sections, one after the other; NULL after the last. */
 const struct atomsan_heal_section *heal_nth(uint32_t n);
@@ -276,7 +295,9 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 	__atomic_store_n(&mine->to, to, __ATOMIC_RELAXED);
 	/* Release: whoever sees where it begins sees where it ends. */
 	__atomic_store_n(&mine->from, from, __ATOMIC_RELEASE);
-	heal_self.told = heal_self.pending = true;
+	__atomic_store_n(&mine->times, mine->times + 1, __ATOMIC_RELAXED);
+	heal_self.told = true;
+	heal_self.under_way |= HEAL_PENDING;
 	/* The compiler must not look first; that the processor does not is what heal_tell.c is about. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	seen = __atomic_load_n((const uint64_t *)&gate->word, __ATOMIC_ACQUIRE);
@@ -289,6 +310,14 @@ static inline __attribute__((always_inline)) bool heal_tell_fast(const struct at
 }
 
 /* ---- order (heal_order.c) ---- */
+
+/* From what each leads to, in bits. */
+enum { HEAL_WORDS = (HEAL_NODES + 63) / 64 };
+extern uint64_t heal_edges[HEAL_NODES][HEAL_WORDS];
+static inline bool heal_order_has(uint32_t from, uint32_t to)
+{
+	return __atomic_load_n(&heal_edges[from][to / 64], __ATOMIC_RELAXED) >> to % 64 & 1;
+}
 
 /* The thread, with all that it has, takes this one. */
 void heal_order_taken(uint32_t node);
@@ -355,6 +384,12 @@ void heal_close_section(struct heal_open *open);
 void heal_give_up(bool counted);
 
 /* ---- standing in line before the first lock (heal_early.c) ---- */
+
+static inline bool heal_is_whole(const struct atomsan_heal_section *section)
+{
+	return (section->flags & (ATOMSAN_HEAL_WHOLE | ATOMSAN_HEAL_OFF | ATOMSAN_HEAL_SCHEDULE)) ==
+	       ATOMSAN_HEAL_WHOLE;
+}
 
 void heal_early(void);
 /* The thread leaves the line, in which nothing has happened yet. False: it is in none. */

@@ -12,25 +12,23 @@
  */
 #include "rt/heal_gate.h"
 
-enum { WORDS = (HEAL_NODES + 63) / 64 };
-static uint64_t edges[HEAL_NODES][WORDS];
+enum { WORDS = HEAL_WORDS };
+uint64_t heal_edges[HEAL_NODES][WORDS];
 /* Which of a node's words have bits, so that walking need not look at all. */
 static uint64_t used[HEAL_NODES];
 _Static_assert(WORDS <= 64, "one bit for each word");
 
 void heal_order_add(uint32_t from, uint32_t to)
 {
-	uint64_t bit = 1ull << to % 64;
-
-	if (from == to || __atomic_load_n(&edges[from][to / 64], __ATOMIC_RELAXED) & bit)
+	if (from == to || heal_order_has(from, to))
 		return;
-	__atomic_fetch_or(&edges[from][to / 64], bit, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&heal_edges[from][to / 64], 1ull << to % 64, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&used[from], 1ull << to / 64, __ATOMIC_RELEASE);
 }
 
 void heal_order_remove(uint32_t from, uint32_t to)
 {
-	__atomic_fetch_and(&edges[from][to / 64], ~(1ull << to % 64), __ATOMIC_RELAXED);
+	__atomic_fetch_and(&heal_edges[from][to / 64], ~(1ull << to % 64), __ATOMIC_RELAXED);
 }
 
 void heal_order_taken(uint32_t node)
@@ -76,7 +74,8 @@ bool heal_order_forbids(uint32_t node)
 
 		for (; words; words &= words - 1) {
 			unsigned word = (unsigned)__builtin_ctzll(words);
-			uint64_t bits = __atomic_load_n(&edges[at][word], __ATOMIC_RELAXED) & ~seen[word];
+			uint64_t bits =
+				__atomic_load_n(&heal_edges[at][word], __ATOMIC_RELAXED) & ~seen[word];
 
 			seen[word] |= bits;
 			for (; bits; bits &= bits - 1) {

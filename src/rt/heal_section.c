@@ -157,6 +157,7 @@ void heal_close_section(struct heal_open *open)
 				   __ATOMIC_RELAXED);
 	for (uint32_t i = open->gates; i--;)
 		heal_gate_release(open->nodes[i]);
+	me->closed++;
 	last = &me->open[--me->open_count];
 	if (open != last)
 		*open = *last;

@@ -34,10 +34,10 @@ enum {
 	GRACE_NS = 1000000, /* an access that has been let through has happened by then */
 	NAP_NS = 50000,
 	SPINS = 256,
-	DEAR = 64,              /* barriers, before it is looked how fast they came */
-	DEAR_NS = 20000,        /* more often than that is too often */
-	FENCED = 1024,          /* entries, before it is looked how long it has been */
-	FENCED_NS = 1000000000, /* before the other way is tried again */
+	DEAR = 32,      /* barriers, before it is looked how fast they came */
+	DEAR_US = 1000, /* more often than that is too often, */
+	FENCES = 256,   /* unless accesses would have to fence so many times for each of them */
+	FENCED = 1024,  /* entries, before it is looked whether that is so now */
 };
 
 /* Each in a cache line of its own, and read at every entry. */
@@ -80,6 +80,7 @@ void heal_thread_is(uint32_t number)
 	uint32_t slot = heal_slot(number), most = __atomic_load_n(&most_threads, __ATOMIC_RELAXED);
 
 	heal_self.number = number;
+	heal_self.apart &= (uint8_t)~HEAL_NOT_MET;
 	heal_self.mine = &told[slot];
 	heal_self.mine->tid = (int)sys0(gettid);
 	/* Who comes to an entry behind our first access sees that we are there: a locked operation, and every
@@ -135,24 +136,41 @@ void heal_untell(void)
 	heal_wake_scheduled(heal_self.mine);
 }
 
-/* The gate is ours, and nobody is asked to fence: then we see to it, and look what that costs. */
+/* How often all threads have told. It is not known of which variables, so accesses to other ones count as
+ * well: that can only keep them from having to fence. */
+static uint32_t all_told(void)
+{
+	uint32_t most = __atomic_load_n(&most_threads, __ATOMIC_RELAXED), sum = 0;
+
+	for (uint32_t slot = 0; slot < most; slot++)
+		sum += __atomic_load_n(&told[slot].times, __ATOMIC_RELAXED);
+	return sum;
+}
+
+/*
+ * The gate is ours, and nobody is asked to fence: then we see to it, and look what
+ * that costs. A barrier costs as much as hundreds of fences, and the processors
+ * that it interrupts as much again. So it is for sections that seldom come, and
+ * for variables that are accessed outside of sections far more often than in them.
+ */
 static void pay(struct atomsan_heal_variable *variable)
 {
 	struct atomsan_heal_gate *gate = &variable->gate;
 	bool fenced = heal_mode(gate->mode) == HEAL_FENCED;
+	uint32_t most = fenced ? FENCED : DEAR;
 
-	if (heal_unlikely(++variable->dear >= (fenced ? FENCED : DEAR))) {
-		uint64_t now = heal_now(), passed = now - variable->since;
+	if (heal_unlikely(++variable->dear >= most || !variable->since)) {
+		uint32_t now = (uint32_t)(heal_now() / 1000) | 1, times = all_told();
+		bool known = variable->since;
+		bool often = now - variable->since < most * DEAR_US && times - variable->told < most * FENCES;
 
 		variable->dear = 0;
-		if (fenced && passed > FENCED_NS && have_barrier) {
+		variable->since = now;
+		variable->told = times;
+		if (known && often && !fenced)
+			__atomic_store_n(&gate->mode, gate->mode & ~1u, __ATOMIC_RELEASE);
+		else if (known && !often && fenced && have_barrier)
 			__atomic_store_n(&gate->mode, gate->mode | 1, __ATOMIC_RELEASE);
-			variable->since = now;
-		} else if (!fenced) {
-			if (passed < (uint64_t)DEAR * DEAR_NS)
-				__atomic_store_n(&gate->mode, gate->mode & ~1u, __ATOMIC_RELEASE);
-			variable->since = now;
-		}
 	}
 	/* As it was before: others may not have seen the change. */
 	if (!fenced)

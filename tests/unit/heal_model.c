@@ -109,7 +109,7 @@ static bool early;             /* sections may stand in line before they begin *
 
 /* ---- states that have been seen ---- */
 
-enum { ROOM = 1 << 21 };
+enum { ROOM = 1 << 22 };
 static uint32_t (*edges)[2]; /* from, to */
 static uint32_t edge_count, edge_room;
 
@@ -257,8 +257,6 @@ static void step(const struct state *before, unsigned which, uint32_t from)
 		for (unsigned keep = 0; keep < 2; keep++) {
 			struct state choice = *s;
 
-			if (keep && get(s, t, MODE) != UNFENCED)
-				continue;
 			put(&choice.threads[which], KEPT, keep);
 			put(&choice.threads[which], ALLOW, 0);
 			go(&choice, &choice.threads[which], PAY, from);
@@ -516,7 +514,8 @@ static const struct setting settings[] = {
 	{{2, 1}, 0, UNFENCED, 1, false}, {{1, 1}, 0, UNFENCED, 0, false}, {{2, 0}, 2, UNFENCED, 1, false},
 	{{1, 0}, 2, UNFENCED, 0, false}, {{1, 0}, 2, FENCED, 0, false},   {{1, 1}, 1, UNFENCED, 1, false},
 	{{1, 1}, 1, FENCED, 0, false},   {{1, 0}, 2, UNFENCED, 0, true},  {{1, 0}, 2, FENCED, 0, true},
-	{{1, 1}, 1, UNFENCED, 0, true},
+	{{1, 1}, 1, UNFENCED, 0, true},  {{2, 1}, 0, FENCED, 1, false},   {{2, 0}, 2, FENCED, 1, false},
+	{{1, 1}, 1, FENCED, 1, false},
 };
 
 static void nothing_is_lost(void **state)

@@ -65,6 +65,41 @@ static void lost_mutex(struct shared *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+enum { NESTED = 40 };
+static pthread_mutex_t nested[NESTED];
+static pthread_mutex_t recursive;
+
+/* Locks inside of others, more than can be remembered; let go from the inside, from the outside and from the
+ * middle; and one that is taken twice. */
+static void lost_nested(struct shared *s)
+{
+	long value;
+
+	for (int from = 0; from < NESTED; from += NESTED / 4) {
+		for (int i = from; i < NESTED; i++)
+			pthread_mutex_lock(&nested[i]);
+		for (int i = from + 1; i < NESTED; i += 2)
+			pthread_mutex_unlock(&nested[i]);
+		for (int i = from; i < NESTED; i += 2)
+			pthread_mutex_unlock(&nested[i]);
+	}
+	pthread_mutex_lock(&s->other);
+	pthread_mutex_lock(&recursive);
+	pthread_mutex_lock(&recursive);
+	pthread_mutex_lock(&s->lock);
+	value = s->value; /* entry lost_nested */
+	pthread_mutex_unlock(&s->other);
+	pthread_mutex_unlock(&recursive);
+	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&recursive);
+	breathe();
+	pthread_mutex_lock(&s->other);
+	pthread_mutex_lock(&s->lock);
+	s->value = value + 1; /* end lost_nested */
+	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&s->other);
+}
+
 static void lost_try(struct shared *s)
 {
 	long value;
@@ -392,6 +427,7 @@ static const struct {
 	long expected;
 } modes[] = {
 	{"lost_mutex", lost_mutex, rounds, NULL, THREADS * ROUNDS},
+	{"lost_nested", lost_nested, rounds, NULL, THREADS * ROUNDS},
 	{"lost_try", lost_try, rounds, NULL, THREADS * ROUNDS},
 	{"lost_rwlock", lost_rwlock, rounds, NULL, THREADS * ROUNDS},
 	{"lost_reader", lost_reader, rounds, NULL, THREADS * ROUNDS},
@@ -416,6 +452,7 @@ static const struct {
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
+	pthread_mutexattr_t twice;
 	unsigned n = 0, count;
 
 	while (n < sizeof modes / sizeof *modes && (argc < 2 || strcmp(argv[1], modes[n].name)))
@@ -424,6 +461,11 @@ int main(int argc, char **argv)
 		return 2;
 	unit = modes[n].unit;
 	shared.expected = modes[n].expected;
+	for (int i = 0; i < NESTED; i++)
+		pthread_mutex_init(&nested[i], NULL);
+	pthread_mutexattr_init(&twice);
+	pthread_mutexattr_settype(&twice, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&recursive, &twice);
 	pthread_spin_init(&shared.spin, 0);
 	mtx_init(&shared.mtx, mtx_plain);
 	pthread_barrier_init(&shared.barrier, NULL, 2);
