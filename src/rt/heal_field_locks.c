@@ -54,35 +54,36 @@ static inline __attribute__((always_inline)) bool forget(const void *lock)
 
 /* A function that takes `lock`, and is undone by `unlock`: its gate is passed before, and again if somebody
  * closed it meanwhile. */
-#define TAKES(name, parameters, arguments, shared, unlock)                                          \
-	static __attribute__((noinline)) int take_by_##name(bool had, int taken, const void *place, \
-							    STRIP parameters)                       \
-	{                                                                                           \
-		if (!field_looks())                                                                 \
-			return had ? taken : REAL(name) arguments;                                  \
-		heal_self.place = place;                                                            \
-		if (!had && (heal_self.apart & HEAL_IN_WHOLE || !heal_idle()))                      \
-			heal_lock_before((const void *)lock);                                       \
-		taken = HEAL_LOCK(lock, had ? (had = false, taken) : REAL(name) arguments,          \
-				  REAL(unlock)(lock));                                              \
-		if (!taken || taken == EOWNERDEAD)                                                  \
-			heal_lock_taken((const void *)lock, shared);                                \
-		return taken;                                                                       \
-	}                                                                                           \
-	INTERPOSER int name parameters                                                              \
-	{                                                                                           \
-		const void *place = __builtin_return_address(0);                                    \
-		int taken;                                                                          \
-                                                                                                    \
-		if (heal_unlikely(!field_is_free()))                                                \
-			return take_by_##name(false, 0, place, STRIP arguments);                    \
-		taken = field_table.name arguments;                                                 \
-		if (heal_likely(!taken && heal_unused()) &&                                         \
-		    (heal_likely(!heal_self.held_count)                                             \
-			     ? remember(0, (const void *)lock, place, shared)                       \
-			     : remember_inner((const void *)lock, place, shared)))                  \
-			return 0;                                                                   \
-		return take_by_##name(true, taken, place, STRIP arguments);                         \
+#define TAKES(name, parameters, arguments, shared, unlock)                                                \
+	static __attribute__((noinline)) int take_by_##name(bool had, int taken, const void *place,       \
+							    STRIP parameters)                             \
+	{                                                                                                 \
+		if (!field_looks())                                                                       \
+			return had ? taken : REAL(name) arguments;                                        \
+		heal_self.place = place;                                                                  \
+		if (!had && (heal_self.apart & HEAL_IN_WHOLE || !heal_idle()))                            \
+			heal_lock_before((const void *)lock);                                             \
+		taken = HEAL_LOCK(lock, had ? (had = false, taken) : REAL(name) arguments,                \
+				  REAL(unlock)(lock));                                                    \
+		if (!taken || taken == EOWNERDEAD)                                                        \
+			heal_lock_taken((const void *)lock, shared);                                      \
+		return taken;                                                                             \
+	}                                                                                                 \
+	INTERPOSER int name parameters                                                                    \
+	{                                                                                                 \
+		int taken;                                                                                \
+                                                                                                          \
+		if (heal_unlikely(!field_is_free()))                                                      \
+			return take_by_##name(false, 0, __builtin_return_address(0), STRIP arguments);    \
+		taken = field_table.name arguments;                                                       \
+		if (heal_unlikely(taken))                                                                 \
+			return take_by_##name(true, taken, __builtin_return_address(0), STRIP arguments); \
+		if (heal_likely(heal_unused()) &&                                                         \
+		    (heal_likely(!heal_self.held_count)                                                   \
+			     ? remember(0, (const void *)lock, __builtin_return_address(0), shared)       \
+			     : remember_inner((const void *)lock, __builtin_return_address(0), shared)))  \
+			return 0;                                                                         \
+		return take_by_##name(true, 0, __builtin_return_address(0), STRIP arguments);             \
 	}
 
 #define GIVES(name, type)                                       \
