@@ -37,15 +37,38 @@ static __attribute__((noinline)) bool remember_inner(const void *lock, const voi
 	return remember(count, lock, place, shared);
 }
 
+/*
+ * Somebody has a lock's gate, or waits at one, and perhaps for long: whoever is
+ * in a section may not be let run. It is not this lock's gate, and the thread has
+ * nothing that anybody could wait for, so it need not say that it waits for the
+ * lock, but does say that it has it. The gate is looked at again when it does.
+ */
+static inline bool is_elsewhere(const void *lock)
+{
+	return !heal_self.under_way && !heal_self.held_count && !heal_use.leads && !heal_use.tracks &&
+	       !heal_owner(heal_lock_gate(lock));
+}
+
+static bool remember_and_tell(const void *lock, const void *place, bool shared)
+{
+	if (heal_owner(heal_lock_gate(lock)))
+		return false;
+	remember(0, lock, place, shared);
+	heal_lock_tell();
+	return true;
+}
+
 /* Its last one. */
 static inline __attribute__((always_inline)) bool forget(const void *lock)
 {
 	uint32_t count = heal_self.held_count;
-	const struct heal_held *held = &heal_self.held[count - 1];
+	struct heal_held *held = &heal_self.held[count - 1];
 
-	if (heal_unlikely(!field_is_free() || !count || held->object != lock) ||
-	    heal_unlikely((held->times ^ 1) | held->known | held->reserved))
+	if (heal_unlikely(heal_self.under_way || !count || held->object != lock) ||
+	    heal_unlikely((held->times ^ 1) | held->reserved))
 		return false;
+	if (heal_unlikely(held->known))
+		heal_lock_untell(held);
 	heal_self.held_count = count - 1;
 	return true;
 }
@@ -54,35 +77,42 @@ static inline __attribute__((always_inline)) bool forget(const void *lock)
 
 /* A function that takes `lock`, and is undone by `unlock`: its gate is passed before, and again if somebody
  * closed it meanwhile. */
-#define TAKES(name, parameters, arguments, shared, unlock)                                          \
-	static __attribute__((noinline)) int take_by_##name(bool had, int taken, const void *place, \
-							    STRIP parameters)                       \
-	{                                                                                           \
-		if (!field_looks())                                                                 \
-			return had ? taken : REAL(name) arguments;                                  \
-		heal_self.place = place;                                                            \
-		if (!had && (heal_self.apart & HEAL_IN_WHOLE || !heal_idle()))                      \
-			heal_lock_before((const void *)lock);                                       \
-		taken = HEAL_LOCK(lock, had ? (had = false, taken) : REAL(name) arguments,          \
-				  REAL(unlock)(lock));                                              \
-		if (!taken || taken == EOWNERDEAD)                                                  \
-			heal_lock_taken((const void *)lock, shared);                                \
-		return taken;                                                                       \
-	}                                                                                           \
-	INTERPOSER int name parameters                                                              \
-	{                                                                                           \
-		const void *place = __builtin_return_address(0);                                    \
-		int taken;                                                                          \
-                                                                                                    \
-		if (heal_unlikely(!field_is_free()))                                                \
-			return take_by_##name(false, 0, place, STRIP arguments);                    \
-		taken = field_table.name arguments;                                                 \
-		if (heal_likely(!taken && heal_unused()) &&                                         \
-		    (heal_likely(!heal_self.held_count)                                             \
-			     ? remember(0, (const void *)lock, place, shared)                       \
-			     : remember_inner((const void *)lock, place, shared)))                  \
-			return 0;                                                                   \
-		return take_by_##name(true, taken, place, STRIP arguments);                         \
+#define TAKES(name, parameters, arguments, shared, unlock)                                                \
+	static __attribute__((noinline)) int take_by_##name(bool had, int taken, const void *place,       \
+							    STRIP parameters)                             \
+	{                                                                                                 \
+		if (!had && is_elsewhere((const void *)lock)) {                                           \
+			taken = REAL(name) arguments;                                                     \
+			if (!taken && remember_and_tell((const void *)lock, place, shared))               \
+				return 0;                                                                 \
+			had = true;                                                                       \
+		}                                                                                         \
+		if (!field_looks())                                                                       \
+			return had ? taken : REAL(name) arguments;                                        \
+		heal_self.place = place;                                                                  \
+		if (!had && (heal_self.apart & HEAL_IN_WHOLE || !heal_idle()))                            \
+			heal_lock_before((const void *)lock);                                             \
+		taken = HEAL_LOCK(lock, had ? (had = false, taken) : REAL(name) arguments,                \
+				  REAL(unlock)(lock));                                                    \
+		if (!taken || taken == EOWNERDEAD)                                                        \
+			heal_lock_taken((const void *)lock, shared);                                      \
+		return taken;                                                                             \
+	}                                                                                                 \
+	INTERPOSER int name parameters                                                                    \
+	{                                                                                                 \
+		int taken;                                                                                \
+                                                                                                          \
+		if (heal_unlikely(!field_is_free()))                                                      \
+			return take_by_##name(false, 0, __builtin_return_address(0), STRIP arguments);    \
+		taken = field_table.name arguments;                                                       \
+		if (heal_unlikely(taken))                                                                 \
+			return take_by_##name(true, taken, __builtin_return_address(0), STRIP arguments); \
+		if (heal_likely(heal_unused()) &&                                                         \
+		    (heal_likely(!heal_self.held_count)                                                   \
+			     ? remember(0, (const void *)lock, __builtin_return_address(0), shared)       \
+			     : remember_inner((const void *)lock, __builtin_return_address(0), shared)))  \
+			return 0;                                                                         \
+		return take_by_##name(true, 0, __builtin_return_address(0), STRIP arguments);             \
 	}
 
 #define GIVES(name, type)                                       \

@@ -425,6 +425,8 @@ void heal_lock_before(const void *lock);
 bool heal_lock_barred(const void *lock);
 /* The gates of all that the thread holds tell so from here on: it is about to wait itself. */
 void heal_lock_tell(void);
+/* The lock is about to be let go, and its gate has told. */
+void heal_lock_untell(const struct heal_held *held);
 void heal_lock_failed(void); /* it has not been got */
 /* A section begins under these locks. Two readers must not begin it at once: from here on the calls that took
  * shared ones close the gate first. */

@@ -119,6 +119,19 @@ void heal_lock_tell(void)
 			tell(&me->held[i]);
 }
 
+void heal_lock_untell(const struct heal_held *held)
+{
+	struct atomsan_heal_gate *gate = heal_lock_gate(held->object);
+
+	if (held->shared)
+		__atomic_fetch_sub(&gate->readers, 1, __ATOMIC_RELAXED);
+	else if (__atomic_load_n(&gate->holder, __ATOMIC_RELAXED) == heal_self.number)
+		__atomic_store_n(&gate->holder, 0, __ATOMIC_RELEASE);
+	/* Its owner may wait for the lock to be free. */
+	if (heal_unlikely(heal_owner(gate) && heal_owner(gate) != heal_self.number))
+		heal_wake_scheduled(gate);
+}
+
 void heal_lock_taken(const void *lock, bool shared)
 {
 	struct heal_thread *me = &heal_self;
@@ -158,17 +171,8 @@ void heal_lock_released(const void *lock)
 		heal_close_gates();
 	if (heal_unlikely(held->reserved))
 		heal_gate_release(heal_lock_node(lock));
-	if (heal_unlikely(held->known)) {
-		struct atomsan_heal_gate *gate = heal_lock_gate(lock);
-
-		if (held->shared)
-			__atomic_fetch_sub(&gate->readers, 1, __ATOMIC_RELAXED);
-		else if (__atomic_load_n(&gate->holder, __ATOMIC_RELAXED) == me->number)
-			__atomic_store_n(&gate->holder, 0, __ATOMIC_RELEASE);
-		/* Its owner may wait for the lock to be free. */
-		if (heal_unlikely(heal_owner(gate) && heal_owner(gate) != me->number))
-			heal_wake_scheduled(gate);
-	}
+	if (heal_unlikely(held->known))
+		heal_lock_untell(held);
 	for (me->held_count--; held < &me->held[me->held_count]; held++)
 		*held = held[1];
 }
