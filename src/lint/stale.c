@@ -97,7 +97,8 @@ static bool counts_itself(const struct lint *lint, uint32_t region)
 		for (uint32_t n = 0; n < s->at.at[i].items.count; n++) {
 			uint32_t item = s->at.at[i].items.at[n];
 
-			if (item & 1 && update_counts_users(lint, item / 2))
+			if (item & 1 && !view_is_everything(&s->at.at[i]) &&
+			    update_counts_users(lint, item / 2))
 				return true;
 		}
 	return false;
