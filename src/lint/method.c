@@ -200,11 +200,12 @@ static bool judge_places(struct method *m, uint32_t f, const struct methodview_s
 
 			v.first = shown_access(m, set, v.first_region, &whole);
 			v.second = shown_access(m, set, v.second_region, &whole);
-			if (!v.first || !v.second || pause_splits(lint, &v) ||
-			    rounds_part(lint, v.first_via, v.second_via))
+			if (!v.first || !v.second)
 				continue;
-			/* Who writes does not depend on the other region, but on the two that are shown. */
-			if (!find_writer(lint, &v, &whole))
+			/* Who writes does not depend on the other region, but on the two that are shown, and
+			 * so does what lies between them. */
+			if (pause_splits(lint, &v) || rounds_part(lint, v.first_via, v.second_via) ||
+			    !find_writer(lint, &v, &whole))
 				break;
 			if (pair_same_object(lint, v.first_via, v.second_via) < 0)
 				v.confidence -= 0.15;
@@ -238,7 +239,7 @@ static uint32_t accesses_of(const struct method *m, const struct methodview_set 
 	return count;
 }
 
-/* Are others meant to work between all that the one does and all that the other does after it? */
+/* Are others meant to work between all that the one does and all that the other does? */
 static bool is_apart(const struct method *m, const struct methodview_set *set, const struct place *a,
 		     const struct place *b)
 {
@@ -249,51 +250,28 @@ static bool is_apart(const struct method *m, const struct methodview_set *set, c
 	for (uint32_t i = 0; i < firsts; i++)
 		for (uint32_t k = 0; k < seconds; k++) {
 			m->lint->effort->steps[EFFORT_METHOD]++;
-			if (!pause_between(m->lint, first[i], second[k]))
+			if (!pause_parts(m->lint, first[i], second[k]))
 				return false;
 		}
 	return true;
 }
 
-/* Does anything break at all? What is found in a part is found in the whole. */
-static bool breaks_somewhere(struct method *m, const struct methodview_set *set, const struct place *places,
-			     uint32_t count)
-{
-	struct methodview_whole whole = {.count = 0};
-
-	for (uint32_t i = 0; i < count; i++)
-		methodview_add(&m->views, &whole, &set->classes.at[set->views.at[places[i].view].class]);
-	methodview_restrict(&m->views, set, &whole);
-	for (uint32_t i = 0; i < count; i++)
-		if (methodview_breaks_any(&m->views, set, set->views.at[places[i].view].class))
-			return true;
-	return false;
-}
-
-/* A function that pauses is as many as it has stretches in between: each place with those that nothing
- * separates it from. */
+/* A function that pauses is as many as it has stretches in between. Places are in the order of the program;
+ * those of a call lie side by side, and nothing tells them apart. */
 static bool judge(struct method *m, uint32_t f, const struct methodview_set *set)
 {
-	struct place places[MOST_PLACES], stretch[MOST_PLACES];
-	uint32_t count = places_of(m, f, places), before = 0;
+	struct place places[MOST_PLACES];
+	uint32_t count = places_of(m, f, places), begin = 0;
 
 	if (!pause_any(m->lint, f))
 		return judge_places(m, f, set, places, count);
-	if (!is_candidate(m->lint, places, count) || !breaks_somewhere(m, set, places, count))
-		return false;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t n = 0;
-
-		/* Places of a call lie side by side, and nothing tells them apart. */
-		if (i && places[i].inst == before)
+	for (uint32_t i = 1; i <= count; i++) {
+		if (i < count &&
+		    (places[i].inst == places[i - 1].inst || !is_apart(m, set, &places[i - 1], &places[i])))
 			continue;
-		before = places[i].inst;
-		for (uint32_t k = 0; k < count; k++)
-			if (places[k].inst == places[i].inst || !is_apart(m, set, &places[i], &places[k]) ||
-			    !is_apart(m, set, &places[k], &places[i]))
-				stretch[n++] = places[k];
-		if (judge_places(m, f, set, stretch, n))
+		if (judge_places(m, f, set, places + begin, i - begin))
 			return true;
+		begin = i;
 	}
 	return false;
 }
