@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "lint/pause.h"
 
+#include "lint/pair.h"
+
 /* As src/pass/waits.c: what does more than so many calls is more than a wrapper around a wait. */
 enum { MOST_CALLS = 4 };
 
@@ -135,6 +137,12 @@ bool pause_between(const struct lint *lint, uint32_t from, uint32_t to)
 	return known - 1;
 }
 
+bool pause_parts(const struct lint *lint, uint32_t a, uint32_t b)
+{
+	return pause_between(lint, a, b) && pause_between(lint, b, a) &&
+	       (pair_reaches(lint, a, b) || pair_reaches(lint, b, a));
+}
+
 bool pause_is_waiting(const struct lint *lint, uint32_t inst)
 {
 	const struct program *p = &lint->program;
@@ -165,8 +173,9 @@ bool pause_splits(const struct lint *lint, const struct verdict *v)
 	uint32_t from = program_function_of(p, a) == v->function ? a : v->first_via;
 	uint32_t to = program_function_of(p, b) == v->function ? b : v->second_via;
 
-	return pause_between(lint, from, to) || splits_below(lint, a, from, true) ||
-	       splits_below(lint, b, to, false);
+	/* Where there is no way, nothing stands in it. */
+	return (pause_between(lint, from, to) && pair_reaches(lint, from, to)) ||
+	       splits_below(lint, a, from, true) || splits_below(lint, b, to, false);
 }
 
 /* ---- finding them ---- */

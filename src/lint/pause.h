@@ -18,6 +18,8 @@ void pause_release(struct lint *lint);
 bool pause_any(const struct lint *lint, uint32_t function);
 /* Does every way from one instruction to another of the same function pass such a place? */
 bool pause_between(const struct lint *lint, uint32_t from, uint32_t to);
+/* The same, and is there a way at all, in either direction? */
+bool pause_parts(const struct lint *lint, uint32_t a, uint32_t b);
 /* Does it lie in a loop that waits? Whoever looks there looks again. */
 bool pause_is_waiting(const struct lint *lint, uint32_t inst);
 /* Does every way from the verdict's first access to its second one? */

@@ -97,7 +97,8 @@ static bool counts_itself(const struct lint *lint, uint32_t region)
 		for (uint32_t n = 0; n < s->at.at[i].items.count; n++) {
 			uint32_t item = s->at.at[i].items.at[n];
 
-			if (item & 1 && update_counts_users(lint, item / 2))
+			if (item & 1 && !view_is_everything(&s->at.at[i]) &&
+			    update_counts_users(lint, item / 2))
 				return true;
 		}
 	return false;
@@ -222,6 +223,29 @@ static bool checked_again(const struct lint *lint, const struct flow_edge *e, co
 	return false;
 }
 
+/* Was it waited for, and does nobody ever take it back? All who write it while others run write the same. */
+static bool stays(const struct lint *lint, const struct access *read)
+{
+	const struct program *p = &lint->program;
+	const struct vec_u32 *writes = &lint->accesses.variables.at[read->variable].writes;
+	const struct program_value *all = NULL;
+
+	if (!pause_is_waiting(lint, read->inst))
+		return false;
+	for (uint32_t i = 0; i < writes->count; i++) {
+		const struct access *w = &lint->accesses.at.at[writes->at[i]];
+		const struct program_value *value = &p->values[program_operand(p, &p->insts[w->inst], 0)];
+
+		if (w->fresh || w->quiet)
+			continue;
+		if (p->insts[w->inst].op != PROGRAM_STORE || value->kind != VALUE_NUMBER ||
+		    (all && all->number != value->number))
+			return false;
+		all = value;
+	}
+	return true;
+}
+
 /* Compare and exchange: what decides is what it finds then. */
 static bool is_exchange(const struct lint *lint, uint32_t inst)
 {
@@ -282,6 +306,8 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 			c *= 0.75;
 		if (pair_is_root(lint, e->function))
 			c *= 0.8;
+		if (stays(lint, a))
+			c *= 0.5;
 		/* Not a mere look: a ticket, a claim. */
 		if (v->taken || changes_set(lint, v->first_region, x->set) ||
 		    counts_itself(lint, v->first_region))

@@ -225,7 +225,7 @@ struct model {
 	struct routine *routines;
 	uint64_t routine_count;
 	struct nametable types, files, pointers, names; /* numbers less one */
-	struct map type_sizes;       /* by type, as far as sites have told */
+	struct map type_sizes;                          /* by type, as far as sites have told */
 	struct map owners;           /* type that has a pointer, type it leads to: seen in some site */
 	struct map reach;            /* memory of set_reaches */
 	struct map shared_pointers;  /* pointer members that lead from several owners to one object */
