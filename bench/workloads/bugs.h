@@ -22,13 +22,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The n-th time that a thread comes here it serves a request; -DBUGS=16 has it serve sixteen times as many,
- * so that a short run shows them all. */
-#define REQUEST(every)                                                     \
-	do {                                                               \
-		static __thread uint32_t times_;                           \
-		if (++times_ % ((every) > BUGS ? (every) / BUGS : 1) == 0) \
-			bugs_serve(bugs_kind++, times_);                   \
+/* The n-th time that a thread comes here it serves a request. -DBUGS=16 has it serve sixteen times as many,
+ * so that a short run shows them all; -DBUGS_EVERY=10 a tenth as many. */
+#ifndef BUGS_EVERY
+#define BUGS_EVERY 1
+#endif
+#define REQUEST(every)                                                                               \
+	do {                                                                                         \
+		static __thread uint32_t times_;                                                     \
+		if (++times_ % ((every) * BUGS_EVERY > BUGS ? (every) * BUGS_EVERY / BUGS : 1) == 0) \
+			bugs_serve(bugs_kind++, times_);                                             \
 	} while (0)
 
 enum { BUGS_KINDS = 7, BUGS_POOL = 64, BUGS_WIDTH = 10, BUGS_MONEY = 1000 };
