@@ -95,7 +95,6 @@ static inline void note_add(struct thread *thread, struct log *log, uint32_t roo
 	note->some = 0;
 	note->epoch = thread->epoch;
 	note->stays = false;
-	note->mask = 0;
 	note->site = who->site;
 	note->context = who->context;
 	note->locks = who->locks;

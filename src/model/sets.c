@@ -320,7 +320,7 @@ static void forget_cell(struct model *model, struct memory_chunk *chunk, struct 
 		model->stats.locations--;
 	}
 	if (index && model->quiet)
-		quiet_forget(model, set_root(model, index), granule, cell->mask);
+		quiet_forget(model, set_root(model, index), granule, cell);
 	memset(cell, 0, sizeof(*cell));
 	if (index) {
 		chunk->used--;

@@ -24,9 +24,9 @@ enum { LONGEST = 1 << 20 };
 
 struct let_go {
 	uint32_t unit;
-	bool kept;             /* some note could not be looked through */
-	bool stays;            /* one of its notes does */
-	uint64_t lowest, most; /* addresses */
+	bool kept;  /* some note could not be looked through */
+	bool stays; /* one of its notes does */
+	struct notes_bars bars;
 };
 
 /* By which the bytes of a granule that are no more, to a log, are found. */
@@ -45,17 +45,18 @@ struct entry {
 
 static bool is_bar(const struct note *note)
 {
-	return !note->to && note->mask;
+	return !note->to && note->some;
 }
 
 static void drop(struct note *note)
 {
-	note->to = note->mask = 0;
+	note->to = 0;
+	note->some = 0;
 }
 
 static bool is_dropped(const struct note *note)
 {
-	return !note->to && !note->mask && !note->stays;
+	return !note->to && !note->some && !note->stays;
 }
 
 static int find_let_go(const struct let_go *logs, uint32_t count, uint32_t unit)
@@ -132,51 +133,58 @@ static bool cut(struct model *model, struct note *note, uint32_t index, uint32_t
 	return true;
 }
 
+/* Notes, for the log, which bytes are no more. */
+static void bar(struct model *model, const struct note *note, uint32_t log)
+{
+	for (uint64_t bytes = note->some, at = note->address; bytes; bytes >>= 8, at += 8) {
+		uint64_t key = barred_key(at, log);
+
+		if (bytes & 0xff)
+			map_set(&model->barred, key, map_get(&model->barred, key) | (bytes & 0xff));
+	}
+}
+
 /*
- * Bytes that are no more, and what was noted of them before, need not be known any
- * longer. Logs that have some left all the same are marked as barred.
+ * Bytes that are no more, and what was noted of them before, from this note on, need
+ * not be known any longer. Logs that have some left all the same are marked as barred.
  */
-static void drop_let_go(struct model *model, struct thread *thread)
+static void drop_let_go(struct model *model, struct thread *thread, uint32_t from)
 {
 	struct let_go logs[LOGS];
 	uint32_t count = 0;
 
 	map_clear(&model->barred);
-	model->pieces.count = 0;
-	for (uint32_t i = thread->note_count; i-- > 0;) {
+	thread->bars = (struct notes_bars){0};
+	for (uint32_t i = thread->note_count; i-- > from;) {
 		struct note *note = &thread->notes[i];
 		int log = find_let_go(logs, count, note->unit);
 
 		if (is_dropped(note))
 			continue;
 		if (is_bar(note)) {
-			uint64_t key;
-
 			if (log < 0 && count == LOGS)
 				continue;
 			if (log < 0) {
 				log = (int)count++;
-				logs[log] = (struct let_go){.unit = note->unit, .lowest = UINT64_MAX};
+				logs[log] = (struct let_go){.unit = note->unit};
 			}
-			key = barred_key(note->address, (uint32_t)log);
-			map_set(&model->barred, key, map_get(&model->barred, key) | note->mask);
-			if (note->address < logs[log].lowest)
-				logs[log].lowest = note->address;
-			if (note->address + 8 > logs[log].most)
-				logs[log].most = note->address + 8;
-		} else if (log >= 0 && note->to && note_first_byte(note) < logs[log].most &&
-			   note->address + note->to > logs[log].lowest &&
+			bar(model, note, (uint32_t)log);
+			notes_bars_add(&logs[log].bars, note);
+		} else if (log >= 0 && note->to && note_first_byte(note) < logs[log].bars.most &&
+			   note->address + note->to > logs[log].bars.lowest &&
 			   !cut(model, note, i, (uint32_t)log)) {
 			logs[log].kept = true;
 		}
 	}
-	for (uint32_t i = 0; i < thread->note_count; i++) {
+	for (uint32_t i = from; i < thread->note_count; i++) {
 		struct note *note = &thread->notes[i];
 		int log = is_bar(note) ? find_let_go(logs, count, note->unit) : -1;
 
 		if (log < 0 || logs[log].kept) {
-			if (is_bar(note))
+			if (is_bar(note)) {
 				notes_log(model, thread, note)->barred = true;
+				notes_bars_add(&thread->bars, note);
+			}
 			continue;
 		}
 		drop(note);
@@ -320,8 +328,8 @@ static void tidy_part(struct model *model, struct thread *thread, uint32_t begin
 }
 
 /* Drops the notes of units that have ended; of the others, logs know those before `from` until link_all()
- * tells them the rest. */
-static void unlink_all(struct model *model, struct thread *thread, uint32_t from)
+ * tells them the rest. With `unbar`, there are no bars but among those. */
+static void unlink_all(struct model *model, struct thread *thread, uint32_t from, bool unbar)
 {
 	for (uint32_t i = thread->note_count; i-- > from;) {
 		struct log *log = notes_log(model, thread, &thread->notes[i]);
@@ -332,10 +340,10 @@ static void unlink_all(struct model *model, struct thread *thread, uint32_t from
 			continue;
 		}
 		log->notes = thread->notes[i].previous;
-		if (from)
-			continue;
-		log->first = 0;
-		log->barred = false;
+		if (!from)
+			log->first = 0;
+		if (unbar)
+			log->barred = false;
 	}
 }
 
@@ -349,12 +357,27 @@ static void link_all(struct model *model, struct thread *thread, uint32_t from)
 	}
 }
 
-/* Bytes that are no more concern all that was noted of them before. */
-static bool has_bars(const struct thread *thread, uint32_t from)
+/* Where the bytes lie, at most, that are no more by notes from this one on. */
+static struct notes_bars find_bars(const struct thread *thread, uint32_t from)
 {
+	struct notes_bars bars = {0};
+
 	for (uint32_t i = from; i < thread->note_count; i++)
 		if (is_bar(&thread->notes[i]))
+			notes_bars_add(&bars, &thread->notes[i]);
+	return bars;
+}
+
+/* They concern all that was noted of them before. Is there any, before this note, or are there others? */
+static bool concern_earlier(const struct thread *thread, uint32_t from, const struct notes_bars *bars)
+{
+	for (uint32_t i = 0; i < from; i++) {
+		const struct note *note = &thread->notes[i];
+
+		if (is_bar(note) || (note->to && note_first_byte(note) < bars->most &&
+				     note->address + note->to > bars->lowest))
 			return true;
+	}
 	return false;
 }
 
@@ -371,15 +394,16 @@ static void let_go_of_left(struct notes_left *left)
 
 void notes_tidy(struct model *model, struct thread *thread, uint32_t from)
 {
+	struct notes_bars bars = find_bars(thread, from);
 	uint32_t begin;
 
-	if (from && has_bars(thread, from))
+	if (bars.most && concern_earlier(thread, from, &bars))
 		from = 0;
 	begin = from;
-	unlink_all(model, thread, from);
+	unlink_all(model, thread, from, !from || bars.most);
 	model->pieces.count = 0;
-	if (!from)
-		drop_let_go(model, thread);
+	if (!from || bars.most)
+		drop_let_go(model, thread, from);
 	model->left.count = 0;
 	for (uint32_t i = 0; i <= thread->depth; i++) {
 		uint32_t end = i < thread->depth ? thread->frames[i].notes : thread->note_count;
