@@ -9,7 +9,8 @@
  *   choose.c   which of them is the unit of an access
  *   units.c    units that are open
  *   brackets.c units that are no calls: declared ones, and critical sections
- *   tidy.c     keeps notes few
+ *   gather.c   keeps notes few: those that go together as they are taken
+ *   tidy.c     those that do later
  *   notes.c    what units did that the sink has not been told of
  *   quiet.c    units that are alone on their set: noted down, and mostly forgotten
  *   private.c  units that are not, and what they do that nobody else meets
@@ -207,7 +208,8 @@ struct thread {
 	struct note *notes;
 	uint32_t note_count, note_room, note_limit;
 	uint32_t note_tidied, note_whole; /* so many were tidied, by themselves and all at once */
-	struct notes_bars bars; /* of barred logs of the thread */
+	struct notes_bars bars;           /* of barred logs of the thread */
+	uint32_t *gathered;               /* see gather.c */
 	uint32_t epoch; /* goes on when it synchronises, and when an access of it was news to the sink */
 };
 

@@ -320,7 +320,9 @@ void notes_over(struct thread *thread)
 	if (thread->note_count)
 		return;
 	free(thread->notes);
+	free(thread->gathered);
 	thread->notes = NULL;
+	thread->gathered = NULL;
 	thread->note_room = thread->note_limit = thread->note_tidied = thread->note_whole = 0;
 }
 

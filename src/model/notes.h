@@ -119,6 +119,10 @@ void notes_left(struct thread *thread, uint32_t frame);
 /* The thread has left all of them, and most likely has ended. */
 void notes_over(struct thread *thread);
 void notes_release(struct model *model);
+/* gather.c */
+/* Does an earlier note take these bytes up? If not, one that does must be the next. */
+bool notes_gather(struct thread *thread, struct log *log, uint32_t root, const struct accessor *who,
+		  uint64_t at, uint64_t stop);
 /* tidy.c */
 /* Makes those from this number on fewer, or all. */
 void notes_tidy(struct model *model, struct thread *thread, uint32_t from);

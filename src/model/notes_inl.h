@@ -8,6 +8,11 @@
 /* Of one granule: every other byte. */
 #define NOTES_MOST 4u
 
+/* From so many notes of a thread on it is looked for one that goes on. A test has another number. */
+#ifndef NOTES_MANY
+#define NOTES_MANY 256u
+#endif
+
 static inline uint32_t notes_level(uint32_t frame)
 {
 	return frame & UNIT_BRACKET ? 0 : frame + 1;
@@ -86,6 +91,9 @@ static inline void note_add(struct thread *thread, struct log *log, uint32_t roo
 	struct note *note;
 
 	if (log->notes && note_goes_on(&thread->notes[log->notes - 1], who, at, stop))
+		return;
+	if (__builtin_expect(thread->note_count >= NOTES_MANY, 0) &&
+	    notes_gather(thread, log, root, who, at, stop))
 		return;
 	note = note_new(thread, log, root);
 	note->address = who->address;
