@@ -150,7 +150,7 @@ struct frame {
 	uint8_t role;           /* enum frame_role */
 	bool start;             /* main, or what a thread began with */
 	bool job;               /* called by an iteration that did not know whom */
-	bool receiver_stays;    /* the receiver is not on a stack */
+	bool receiver_owns;     /* the receiver is no cursor: what it leads to may be its own */
 	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
 	uint32_t notes;         /* the thread's, when it was entered */
 	uint32_t units;         /* open units that are this call */
@@ -362,7 +362,7 @@ static inline bool set_ownerless(const struct model *model, const struct thread 
 	    (sets[set].owned && (!place->holder || place->holder != frame->receiver_type)))
 		return true;
 	/* What belongs to the receiver already. */
-	return frame->receiver_stays && frame->receiver_own &&
+	return frame->receiver_owns && frame->receiver_own &&
 	       sets[frame->receiver_own].key == frame->receiver &&
 	       sets[frame->receiver_own].root == sets[set].root;
 }
