@@ -80,6 +80,17 @@ static bool take_up(struct note *note, const struct accessor *who, uint64_t at, 
 	return stop - at == note->size && take_one(note, at);
 }
 
+/* Where little goes together, as much again is noted before it is tried once more. */
+static void look_back(struct thread *thread)
+{
+	enum { TRIES = 1 << 10, ENOUGH = TRIES / 4 };
+
+	if (++thread->gather_tries < TRIES)
+		return;
+	thread->gather_more = thread->gather_hits < ENOUGH ? thread->note_count : 0;
+	thread->gather_tries = thread->gather_hits = 0;
+}
+
 bool notes_gather(struct thread *thread, struct log *log, uint32_t root, const struct accessor *who,
 		  uint64_t at, uint64_t stop)
 {
@@ -89,10 +100,13 @@ bool notes_gather(struct thread *thread, struct log *log, uint32_t root, const s
 		return false;
 	if (!thread->gathered)
 		thread->gathered = mem_zalloc(1u << SLOT_BITS, sizeof(*thread->gathered));
+	look_back(thread);
 	slot = &thread->gathered[slot_of(log, who)];
 	if (*slot < thread->note_count && same_kind(thread, &thread->notes[*slot], log, root, who) &&
-	    take_up(&thread->notes[*slot], who, at, stop))
+	    take_up(&thread->notes[*slot], who, at, stop)) {
+		thread->gather_hits++;
 		return true;
+	}
 	/* The one that is taken now. */
 	*slot = thread->note_count;
 	return false;

@@ -92,7 +92,7 @@ static inline void note_add(struct thread *thread, struct log *log, uint32_t roo
 
 	if (log->notes && note_goes_on(&thread->notes[log->notes - 1], who, at, stop))
 		return;
-	if (__builtin_expect(thread->note_count >= NOTES_MANY, 0) &&
+	if (__builtin_expect(thread->note_count >= NOTES_MANY + thread->gather_more, 0) &&
 	    notes_gather(thread, log, root, who, at, stop))
 		return;
 	note = note_new(thread, log, root);

@@ -113,9 +113,12 @@ static void add_one(struct model *model, uint32_t logs, bool bars, struct said *
 			       .writes = below(2),
 			       .address = BASE + below(BYTES / size) * size};
 
-	/* Each place does the same every time; what is only put together later is no matter. */
-	if (truth)
+	/* Each place does the same every time; what is only put together later is no matter. It is tried
+	 * however little goes together. */
+	if (truth) {
 		who.writes = who.site == 1;
+		thread->gather_more = 0;
+	}
 	who.reads = !who.writes;
 	if (!below(truth ? 400 : 40))
 		next_epoch(model, truth);
