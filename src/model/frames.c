@@ -34,6 +34,7 @@ void unit_release_all(struct model *model)
 		free(model->threads[i].brackets);
 		free(model->threads[i].objects);
 		free(model->threads[i].notes);
+		free(model->threads[i].gathered);
 		map_release(&model->threads[i].open);
 	}
 	free(model->threads);

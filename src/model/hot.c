@@ -41,9 +41,10 @@ static ALWAYS struct log *log_with(struct model *model, struct thread *thread, u
 	}
 	struct open_unit *unit = &model->units[set->cached_unit];
 
-	if (set->cached_thread != who->thread || !set->cached_unit || !unit->log.notes || unit->iteration ||
-	    cell->met || set->wasted == PRIVATE_WASTED ||
-	    (cell->location && cell->location != log_mark(&unit->log)))
+	if (set->cached_thread != who->thread || !set->cached_unit || !unit->log.notes ||
+	    /* What an iteration reads first is remembered. */
+	    (unit->iteration && !who->writes && unit->reads < UNIT_REMEMBERED) || cell->met ||
+	    set->wasted == PRIVATE_WASTED || (cell->location && cell->location != log_mark(&unit->log)))
 		return NULL;
 	return &unit->log;
 }

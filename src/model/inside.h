@@ -9,7 +9,8 @@
  *   choose.c   which of them is the unit of an access
  *   units.c    units that are open
  *   brackets.c units that are no calls: declared ones, and critical sections
- *   tidy.c     keeps notes few
+ *   gather.c   keeps notes few: those that go together as they are taken
+ *   tidy.c     those that do later
  *   notes.c    what units did that the sink has not been told of
  *   quiet.c    units that are alone on their set: noted down, and mostly forgotten
  *   private.c  units that are not, and what they do that nobody else meets
@@ -149,7 +150,7 @@ struct frame {
 	uint8_t role;           /* enum frame_role */
 	bool start;             /* main, or what a thread began with */
 	bool job;               /* called by an iteration that did not know whom */
-	bool receiver_stays;    /* the receiver is not on a stack */
+	bool receiver_owns;     /* the receiver is no cursor: what it leads to may be its own */
 	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
 	uint32_t notes;         /* the thread's, when it was entered */
 	uint32_t units;         /* open units that are this call */
@@ -207,6 +208,9 @@ struct thread {
 	struct note *notes;
 	uint32_t note_count, note_room, note_limit;
 	uint32_t note_tidied, note_whole; /* so many were tidied, by themselves and all at once */
+	struct notes_bars bars;           /* of barred logs of the thread */
+	uint32_t *gathered;               /* see gather.c */
+	uint32_t gather_tries, gather_hits, gather_more;
 	uint32_t epoch; /* goes on when it synchronises, and when an access of it was news to the sink */
 };
 
@@ -360,7 +364,7 @@ static inline bool set_ownerless(const struct model *model, const struct thread 
 	    (sets[set].owned && (!place->holder || place->holder != frame->receiver_type)))
 		return true;
 	/* What belongs to the receiver already. */
-	return frame->receiver_stays && frame->receiver_own &&
+	return frame->receiver_owns && frame->receiver_own &&
 	       sets[frame->receiver_own].key == frame->receiver &&
 	       sets[frame->receiver_own].root == sets[set].root;
 }

@@ -146,19 +146,27 @@ void notes_bar(struct model *model, uint32_t thread_index, struct log *log, uint
 	       uint8_t mask)
 {
 	struct thread *thread = &model->threads[thread_index];
-	struct note *note;
+	struct note *note = log->notes ? &thread->notes[log->notes - 1] : NULL;
 
+	/* The granules of an object go one after the other. */
+	if (note && log->notes == thread->note_count && !note->to && note->some &&
+	    granule - note->address < 64) {
+		note->some |= (uint64_t)mask << (granule - note->address);
+		notes_bars_add(&thread->bars, note);
+		return;
+	}
 	/* Nothing is told here: cells must stay where they are. */
 	if (thread->note_count == thread->note_room)
 		grow(thread);
 	note = note_new(thread, log, root);
 	*note = (struct note){.address = granule,
-			      .mask = mask,
+			      .some = mask,
 			      .set = root,
 			      .previous = note->previous,
 			      .unit = log->number,
 			      .time = model->time};
 	log->barred = true;
+	notes_bars_add(&thread->bars, note);
 }
 
 /* The log's notes, latest first, and the bytes that are no more. */
@@ -180,8 +188,8 @@ static void collect(struct model *model, const struct note *notes, const struct 
 			told->notes[told->count++] = index - 1;
 			continue;
 		}
-		for (unsigned mask = note->mask; mask; mask &= mask - 1) {
-			uint64_t byte = note->address + (unsigned)__builtin_ctz(mask);
+		for (uint64_t mask = note->some; mask; mask &= mask - 1) {
+			uint64_t byte = note->address + (unsigned)__builtin_ctzll(mask);
 
 			if (!map_get(&model->barred, byte))
 				map_set(&model->barred, byte, index);
@@ -312,7 +320,9 @@ void notes_over(struct thread *thread)
 	if (thread->note_count)
 		return;
 	free(thread->notes);
+	free(thread->gathered);
 	thread->notes = NULL;
+	thread->gathered = NULL;
 	thread->note_room = thread->note_limit = thread->note_tidied = thread->note_whole = 0;
 }
 

@@ -54,7 +54,8 @@ struct noted {
 struct note {
 	uint64_t address;  /* of the first access; of the granule */
 	uint64_t time;     /* of the first access */
-	uint64_t some;     /* not 0: a bit for each of the accesses meant, wholly; the others are none */
+	uint64_t some;     /* not 0: a bit for each of the accesses meant, wholly; the others are none. Of
+			    * bytes that are no more, a bit for each. */
 	uint32_t from, to; /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
 	uint32_t size;     /* of each access */
 	uint32_t site, context, locks;
@@ -64,8 +65,22 @@ struct note {
 	uint32_t epoch;    /* the thread's */
 	bool reads : 1, writes : 1, claims : 1;
 	bool stays : 1; /* of nothing, but it is a note */
-	uint8_t mask;   /* of bytes that are no more */
 };
+
+/* Where bytes lie, at most, that are no more. */
+struct notes_bars {
+	uint64_t lowest, most; /* addresses; `most` is 0 if there are none */
+};
+
+static inline void notes_bars_add(struct notes_bars *bars, const struct note *note)
+{
+	uint64_t end = note->address + 64 - (unsigned)__builtin_clzll(note->some);
+
+	if (!bars->most || note->address < bars->lowest)
+		bars->lowest = note->address;
+	if (end > bars->most)
+		bars->most = end;
+}
 
 static inline uint32_t log_mark(const struct log *log)
 {
@@ -104,6 +119,10 @@ void notes_left(struct thread *thread, uint32_t frame);
 /* The thread has left all of them, and most likely has ended. */
 void notes_over(struct thread *thread);
 void notes_release(struct model *model);
+/* gather.c */
+/* Does an earlier note take these bytes up? If not, one that does must be the next. */
+bool notes_gather(struct thread *thread, struct log *log, uint32_t root, const struct accessor *who,
+		  uint64_t at, uint64_t stop);
 /* tidy.c */
 /* Makes those from this number on fewer, or all. */
 void notes_tidy(struct model *model, struct thread *thread, uint32_t from);
@@ -121,8 +140,8 @@ bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t 
 struct noted *quiet_only(struct model *model, uint32_t thread, uint32_t root);
 /* The sink hears of the units that are noted down for the set (a root), and of all others from now on. */
 void quiet_end(struct model *model, uint32_t root);
-/* Bytes of the set are forgotten. */
-void quiet_forget(struct model *model, uint32_t set, uint64_t granule, uint8_t mask);
+/* The bytes of a cell of the set are forgotten. */
+void quiet_forget(struct model *model, uint32_t set, uint64_t granule, const struct cell *cell);
 /* The set is no more. */
 void quiet_drop(struct model *model, struct set *set);
 

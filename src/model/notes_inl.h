@@ -8,6 +8,11 @@
 /* Of one granule: every other byte. */
 #define NOTES_MOST 4u
 
+/* From so many notes of a thread on it is looked for one that goes on. A test has another number. */
+#ifndef NOTES_MANY
+#define NOTES_MANY 256u
+#endif
+
 static inline uint32_t notes_level(uint32_t frame)
 {
 	return frame & UNIT_BRACKET ? 0 : frame + 1;
@@ -87,6 +92,9 @@ static inline void note_add(struct thread *thread, struct log *log, uint32_t roo
 
 	if (log->notes && note_goes_on(&thread->notes[log->notes - 1], who, at, stop))
 		return;
+	if (__builtin_expect(thread->note_count >= NOTES_MANY + thread->gather_more, 0) &&
+	    notes_gather(thread, log, root, who, at, stop))
+		return;
 	note = note_new(thread, log, root);
 	note->address = who->address;
 	note->from = (uint32_t)(at - who->address);
@@ -95,7 +103,6 @@ static inline void note_add(struct thread *thread, struct log *log, uint32_t roo
 	note->some = 0;
 	note->epoch = thread->epoch;
 	note->stays = false;
-	note->mask = 0;
 	note->site = who->site;
 	note->context = who->context;
 	note->locks = who->locks;

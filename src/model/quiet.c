@@ -194,18 +194,26 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 	return true;
 }
 
-void quiet_forget(struct model *model, uint32_t root, uint64_t granule, uint8_t mask)
+/* Whoever noted something of the cell has left a mark there, its own or that of all who read. */
+static bool has_notes_of(const struct log *log, const struct cell *cell, uint32_t reading)
+{
+	return log->notes && (cell->location == log_mark(log) || cell->location == reading);
+}
+
+void quiet_forget(struct model *model, uint32_t root, uint64_t granule, const struct cell *cell)
 {
 	struct noted *noted = &model->sets[root].noted;
+	uint32_t reading = model->sets[root].reading;
 
-	if (!mask)
+	if (!cell->mask || !(cell->location & CELL_MARK))
 		return;
 	for (uint32_t i = model->sets[root].open; i; i = model->units[i].next_in_set)
-		if (model->units[i].log.notes)
-			notes_bar(model, model->units[i].thread, &model->units[i].log, root, granule, mask);
+		if (has_notes_of(&model->units[i].log, cell, reading))
+			notes_bar(model, model->units[i].thread, &model->units[i].log, root, granule,
+				  cell->mask);
 	for (; noted; noted = noted_at(model, noted->next))
-		if (noted->log.notes && quiet_open(model, noted))
-			notes_bar(model, noted->thread, &noted->log, root, granule, mask);
+		if (has_notes_of(&noted->log, cell, reading) && quiet_open(model, noted))
+			notes_bar(model, noted->thread, &noted->log, root, granule, cell->mask);
 }
 
 void quiet_end(struct model *model, uint32_t root)

@@ -335,7 +335,7 @@ static void forget_cell(struct model *model, struct memory_chunk *chunk, struct 
 		model->stats.locations--;
 	}
 	if (index && model->quiet)
-		quiet_forget(model, set_root(model, index), granule, cell->mask);
+		quiet_forget(model, set_root(model, index), granule, cell);
 	memset(cell, 0, sizeof(*cell));
 	if (index) {
 		chunk->used--;
@@ -498,7 +498,8 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 		return;
 	own(model, index, set_of_receiver(model, frame->receiver, routine->receiver_type, true), place);
 	frame->receiver_own = map_get(&model->instances, frame->receiver);
-	frame->receiver_stays = !block || block->kind != MEMORY_STACK;
+	/* It stays so for as long as the call is open: whose stack it lies on is settled. */
+	frame->receiver_owns = true;
 }
 
 /*

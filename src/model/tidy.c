@@ -24,9 +24,9 @@ enum { LONGEST = 1 << 20 };
 
 struct let_go {
 	uint32_t unit;
-	bool kept;             /* some note could not be looked through */
-	bool stays;            /* one of its notes does */
-	uint64_t lowest, most; /* addresses */
+	bool kept;  /* some note could not be looked through */
+	bool stays; /* one of its notes does */
+	struct notes_bars bars;
 };
 
 /* By which the bytes of a granule that are no more, to a log, are found. */
@@ -45,17 +45,34 @@ struct entry {
 
 static bool is_bar(const struct note *note)
 {
-	return !note->to && note->mask;
+	return !note->to && note->some;
 }
 
 static void drop(struct note *note)
 {
-	note->to = note->mask = 0;
+	note->to = 0;
+	note->some = 0;
 }
 
 static bool is_dropped(const struct note *note)
 {
-	return !note->to && !note->mask && !note->stays;
+	return !note->to && !note->some && !note->stays;
+}
+
+/* Most notes are of the log that the one before was of. */
+struct latest {
+	uint32_t unit; /* 0: none yet */
+	uint32_t set;
+	struct log *log;
+};
+
+static struct log *log_of(struct model *model, struct thread *thread, const struct note *note,
+			  struct latest *latest)
+{
+	if (!latest->unit || latest->unit != note->unit || latest->set != note->set)
+		*latest = (struct latest){
+			.unit = note->unit, .set = note->set, .log = notes_log(model, thread, note)};
+	return latest->log;
 }
 
 static int find_let_go(const struct let_go *logs, uint32_t count, uint32_t unit)
@@ -132,51 +149,58 @@ static bool cut(struct model *model, struct note *note, uint32_t index, uint32_t
 	return true;
 }
 
+/* Notes, for the log, which bytes are no more. */
+static void bar(struct model *model, const struct note *note, uint32_t log)
+{
+	for (uint64_t bytes = note->some, at = note->address; bytes; bytes >>= 8, at += 8) {
+		uint64_t key = barred_key(at, log);
+
+		if (bytes & 0xff)
+			map_set(&model->barred, key, map_get(&model->barred, key) | (bytes & 0xff));
+	}
+}
+
 /*
- * Bytes that are no more, and what was noted of them before, need not be known any
- * longer. Logs that have some left all the same are marked as barred.
+ * Bytes that are no more, and what was noted of them before, from this note on, need
+ * not be known any longer. Logs that have some left all the same are marked as barred.
  */
-static void drop_let_go(struct model *model, struct thread *thread)
+static void drop_let_go(struct model *model, struct thread *thread, uint32_t from)
 {
 	struct let_go logs[LOGS];
 	uint32_t count = 0;
 
 	map_clear(&model->barred);
-	model->pieces.count = 0;
-	for (uint32_t i = thread->note_count; i-- > 0;) {
+	thread->bars = (struct notes_bars){0};
+	for (uint32_t i = thread->note_count; i-- > from;) {
 		struct note *note = &thread->notes[i];
 		int log = find_let_go(logs, count, note->unit);
 
 		if (is_dropped(note))
 			continue;
 		if (is_bar(note)) {
-			uint64_t key;
-
 			if (log < 0 && count == LOGS)
 				continue;
 			if (log < 0) {
 				log = (int)count++;
-				logs[log] = (struct let_go){.unit = note->unit, .lowest = UINT64_MAX};
+				logs[log] = (struct let_go){.unit = note->unit};
 			}
-			key = barred_key(note->address, (uint32_t)log);
-			map_set(&model->barred, key, map_get(&model->barred, key) | note->mask);
-			if (note->address < logs[log].lowest)
-				logs[log].lowest = note->address;
-			if (note->address + 8 > logs[log].most)
-				logs[log].most = note->address + 8;
-		} else if (log >= 0 && note->to && note_first_byte(note) < logs[log].most &&
-			   note->address + note->to > logs[log].lowest &&
+			bar(model, note, (uint32_t)log);
+			notes_bars_add(&logs[log].bars, note);
+		} else if (log >= 0 && note->to && note_first_byte(note) < logs[log].bars.most &&
+			   note->address + note->to > logs[log].bars.lowest &&
 			   !cut(model, note, i, (uint32_t)log)) {
 			logs[log].kept = true;
 		}
 	}
-	for (uint32_t i = 0; i < thread->note_count; i++) {
+	for (uint32_t i = from; i < thread->note_count; i++) {
 		struct note *note = &thread->notes[i];
 		int log = is_bar(note) ? find_let_go(logs, count, note->unit) : -1;
 
 		if (log < 0 || logs[log].kept) {
-			if (is_bar(note))
+			if (is_bar(note)) {
 				notes_log(model, thread, note)->barred = true;
+				notes_bars_add(&thread->bars, note);
+			}
 			continue;
 		}
 		drop(note);
@@ -236,25 +260,53 @@ static bool join_notes(struct note *note, const struct note *next)
 	return true;
 }
 
-/* Merge sort: by kind and address, and equal ones stay in order. */
-static void sort(struct entry *entries, struct entry *room, uint32_t count)
+static bool in_order(const struct entry *a, const struct entry *b)
 {
-	for (uint32_t width = 1; width < count; width *= 2) {
-		for (uint32_t at = 0; at < count; at += 2 * width) {
-			uint32_t a = at, middle = count - at < width ? count : at + width, b = middle;
-			uint32_t end = count - at < 2 * width ? count : at + 2 * width;
+	return a->kind < b->kind || (a->kind == b->kind && a->address <= b->address);
+}
 
-			for (uint32_t i = at; i < end; i++)
-				if (b == end || (a < middle && (entries[a].kind < entries[b].kind ||
-								(entries[a].kind == entries[b].kind &&
-								 entries[a].address <= entries[b].address))))
-					room[i] = entries[a++];
-				else
-					room[i] = entries[b++];
-		}
-		for (uint32_t i = 0; i < count; i++)
-			entries[i] = room[i];
+static void sort_few(struct entry *entries, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		struct entry moved = entries[i];
+		uint32_t at = i;
+
+		for (; at && !in_order(&entries[at - 1], &moved); at--)
+			entries[at] = entries[at - 1];
+		entries[at] = moved;
 	}
+}
+
+static void merge(const struct entry *a, const struct entry *middle, const struct entry *end,
+		  struct entry *room)
+{
+	const struct entry *b = middle;
+
+	/* What was tidied before is in order, and much of the rest is. */
+	if (b != end && !in_order(b - 1, b))
+		while (a < middle && b < end)
+			*room++ = in_order(a, b) ? *a++ : *b++;
+	memcpy(room, a, (size_t)(middle - a) * sizeof(*a));
+	memcpy(room + (middle - a), b, (size_t)(end - b) * sizeof(*b));
+}
+
+/* Merge sort: by kind and address, and equal ones stay in order. Where they are then is returned. */
+static struct entry *sort(struct entry *entries, struct entry *room, uint32_t count)
+{
+	enum { FEW = 8 };
+
+	for (uint32_t at = 0; at < count; at += FEW)
+		sort_few(entries + at, count - at < FEW ? count - at : FEW);
+	for (uint32_t width = FEW; width < count; width *= 2) {
+		struct entry *from = entries;
+
+		for (uint32_t at = 0; at < count; at += 2 * width)
+			merge(from + at, from + (count - at < width ? count : at + width),
+			      from + (count - at < 2 * width ? count : at + 2 * width), room + at);
+		entries = room;
+		room = from;
+	}
+	return entries;
 }
 
 /* What is left, until it goes back to the thread. */
@@ -271,9 +323,9 @@ static struct note *left_new(struct model *model)
 
 /* Puts a note among those that may go together, or sees to it that it stays as it is. */
 static void sort_out(struct model *model, struct thread *thread, const struct note *note, uint32_t number,
-		     struct entry *entries, uint32_t *count)
+		     struct latest *of, struct entry *entries, uint32_t *count)
 {
-	struct log *log = is_dropped(note) ? NULL : notes_log(model, thread, note);
+	struct log *log = is_dropped(note) ? NULL : log_of(model, thread, note, of);
 	bool first = log && log->ordered && !note->writes && log->first < UNIT_REMEMBERED;
 
 	if (!log)
@@ -294,20 +346,22 @@ static void tidy_part(struct model *model, struct thread *thread, uint32_t begin
 	const struct notes_piece *pieces = model->pieces.pieces;
 	uint32_t piece = model->pieces.count, last = piece, count = 0;
 	struct note *latest = NULL;
-	struct entry *entries;
+	struct latest of = {0};
+	struct entry *entries, *sorted;
 
 	while (piece && pieces[piece - 1].index < end)
 		piece--;
 	model->pieces.count = piece;
 	entries = mem_alloc((end - begin + last - piece) * 2ul * sizeof(*entries));
 	for (uint32_t i = begin; i < end; i++) {
-		sort_out(model, thread, &thread->notes[i], i, entries, &count);
+		sort_out(model, thread, &thread->notes[i], i, &of, entries, &count);
 		for (; last > piece && pieces[last - 1].index == i; last--)
-			sort_out(model, thread, &pieces[last - 1].note, (last - 1) | PIECE, entries, &count);
+			sort_out(model, thread, &pieces[last - 1].note, (last - 1) | PIECE, &of, entries,
+				 &count);
 	}
-	sort(entries, entries + count, count);
+	sorted = sort(entries, entries + count, count);
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t number = entries[i].note;
+		uint32_t number = sorted[i].note;
 		const struct note *note =
 			number & PIECE ? &pieces[number & ~PIECE].note : &thread->notes[number];
 
@@ -320,11 +374,13 @@ static void tidy_part(struct model *model, struct thread *thread, uint32_t begin
 }
 
 /* Drops the notes of units that have ended; of the others, logs know those before `from` until link_all()
- * tells them the rest. */
-static void unlink_all(struct model *model, struct thread *thread, uint32_t from)
+ * tells them the rest. With `unbar`, there are no bars but among those. */
+static void unlink_all(struct model *model, struct thread *thread, uint32_t from, bool unbar)
 {
+	struct latest of = {0};
+
 	for (uint32_t i = thread->note_count; i-- > from;) {
-		struct log *log = notes_log(model, thread, &thread->notes[i]);
+		struct log *log = log_of(model, thread, &thread->notes[i], &of);
 
 		if (!log) {
 			drop(&thread->notes[i]);
@@ -332,36 +388,68 @@ static void unlink_all(struct model *model, struct thread *thread, uint32_t from
 			continue;
 		}
 		log->notes = thread->notes[i].previous;
-		if (from)
-			continue;
-		log->first = 0;
-		log->barred = false;
+		if (!from)
+			log->first = 0;
+		if (unbar)
+			log->barred = false;
 	}
 }
 
 static void link_all(struct model *model, struct thread *thread, uint32_t from)
 {
+	struct latest of = {0};
+
 	for (uint32_t i = from; i < thread->note_count; i++) {
-		struct log *log = notes_log(model, thread, &thread->notes[i]);
+		struct log *log = log_of(model, thread, &thread->notes[i], &of);
 
 		thread->notes[i].previous = log->notes;
 		log->notes = i + 1;
 	}
 }
 
-/* Bytes that are no more concern all that was noted of them before. */
-static bool has_bars(const struct thread *thread, uint32_t from)
+/* Where the bytes lie, at most, that are no more by notes from this one on. */
+static struct notes_bars find_bars(const struct thread *thread, uint32_t from)
 {
+	struct notes_bars bars = {0};
+
 	for (uint32_t i = from; i < thread->note_count; i++)
 		if (is_bar(&thread->notes[i]))
+			notes_bars_add(&bars, &thread->notes[i]);
+	return bars;
+}
+
+static bool is_about(const struct model *model, const struct note *note)
+{
+	if (note->to > LONGEST)
+		return true;
+	for (uint64_t at = note_first_byte(note); at < note->address + note->to; at = (at | 7) + 1)
+		if (map_get(&model->barred, barred_key(at, 0)))
 			return true;
+	return false;
+}
+
+/* They concern all that was noted of them before. Is there any, before this note, or are there others? */
+static bool concern_earlier(struct model *model, const struct thread *thread, uint32_t from,
+			    const struct notes_bars *bars)
+{
+	map_clear(&model->barred);
+	for (uint32_t i = from; i < thread->note_count; i++)
+		if (is_bar(&thread->notes[i]))
+			bar(model, &thread->notes[i], 0);
+	for (uint32_t i = 0; i < from; i++) {
+		const struct note *note = &thread->notes[i];
+
+		if (is_bar(note) || (note->to && note_first_byte(note) < bars->most &&
+				     note->address + note->to > bars->lowest && is_about(model, note)))
+			return true;
+	}
 	return false;
 }
 
 /* A buffer that is seldom as large is not kept. */
 static void let_go_of_left(struct notes_left *left)
 {
-	enum { KEPT = 1 << 12 };
+	enum { KEPT = 1 << 14 };
 
 	if (left->room <= KEPT)
 		return;
@@ -371,15 +459,16 @@ static void let_go_of_left(struct notes_left *left)
 
 void notes_tidy(struct model *model, struct thread *thread, uint32_t from)
 {
+	struct notes_bars bars = find_bars(thread, from);
 	uint32_t begin;
 
-	if (from && has_bars(thread, from))
+	if (from && bars.most && concern_earlier(model, thread, from, &bars))
 		from = 0;
 	begin = from;
-	unlink_all(model, thread, from);
+	unlink_all(model, thread, from, !from || bars.most);
 	model->pieces.count = 0;
-	if (!from)
-		drop_let_go(model, thread);
+	if (!from || bars.most)
+		drop_let_go(model, thread, from);
 	model->left.count = 0;
 	for (uint32_t i = 0; i <= thread->depth; i++) {
 		uint32_t end = i < thread->depth ? thread->frames[i].notes : thread->note_count;

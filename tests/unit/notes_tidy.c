@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Notes say the same after they were tidied as before, byte for byte: of each log,
- * place, kind and epoch, without the bytes that were let go of.
+ * place, kind and epoch, without the bytes that were let go of. And where notes are
+ * put together as they are taken, they say what was done.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 
 #include "model/notes_inl.h"
 
-enum { LOGS = 70, SITES = 3, EPOCHS = 4, BYTES = 1024, BASE = 0x10000, FRAMES = 3 };
+enum { LOGS = 70, SITES = 4, EPOCHS = 4, BYTES = 1024, BASE = 0x10000, FRAMES = 3 };
 
 /* Of each byte the epochs in which it was accessed, as bits. */
 struct said {
@@ -28,13 +29,18 @@ static uint32_t below(uint32_t bound)
 	return (uint32_t)(state >> 33) % bound;
 }
 
+static void let_go(struct said *said, uint32_t log, uint64_t address, uint64_t bytes)
+{
+	for (unsigned i = 0; i < 64; i++)
+		for (unsigned site = 0; bytes >> i & 1 && site < SITES; site++)
+			for (unsigned kind = 0; kind < 2; kind++)
+				said->epochs[log][site][kind][address - BASE + i] = 0;
+}
+
 static void access(struct said *said, uint32_t log, const struct note *note)
 {
 	if (!note->to) {
-		for (unsigned i = 0; i < 8; i++)
-			for (unsigned site = 0; note->mask >> i & 1 && site < SITES; site++)
-				for (unsigned kind = 0; kind < 2; kind++)
-					said->epochs[log][site][kind][note->address - BASE + i] = 0;
+		let_go(said, log, note->address, note->some);
 		return;
 	}
 	for (uint64_t k = 0; k < note_accesses(note); k++)
@@ -71,32 +77,66 @@ static void count_chains(const struct model *model)
 	}
 }
 
-static void add_one(struct model *model, uint32_t logs, bool bars)
+static void make_room(struct thread *thread, uint32_t more)
+{
+	if (thread->note_count + more >= thread->note_room) {
+		thread->note_room = thread->note_room * 2 + more;
+		thread->notes = mem_resize(thread->notes, thread->note_room, sizeof *thread->notes);
+	}
+}
+
+/* The latest note of no log goes on into another epoch: each makes an access that is like no other. */
+static void next_epoch(struct model *model, struct said *truth)
+{
+	struct thread *thread = model->threads;
+	struct accessor who = {.site = SITES - 1, .size = 1, .address = BASE, .reads = true};
+
+	thread->epoch = (thread->epoch + 1) % EPOCHS;
+	who.claims = thread->epoch % 2;
+	make_room(thread, LOGS + 1);
+	for (uint32_t i = 1; truth && i <= LOGS; i++) {
+		note_add(thread, &model->sets[i].noted.log, i, &who, BASE, BASE + 1);
+		truth->epochs[i - 1][SITES - 1][0][0] |= (uint8_t)(1u << thread->epoch);
+	}
+}
+
+/* With `truth`, it is told, too. */
+static void add_one(struct model *model, uint32_t logs, bool bars, struct said *truth)
 {
 	struct thread *thread = model->threads;
 	uint32_t set = 1 + below(logs);
 	struct log *log = &model->sets[set].noted.log;
 	uint32_t size = 1u << below(6);
 	struct accessor who = {.size = size,
-			       .site = below(SITES),
+			       .site = below(SITES - 1),
 			       .time = ++model->time,
 			       .writes = below(2),
 			       .address = BASE + below(BYTES / size) * size};
 
-	who.reads = !who.writes;
-	if (!below(40))
-		thread->epoch = (thread->epoch + 1) % EPOCHS;
-	if (thread->note_count + 1 >= thread->note_room) {
-		thread->note_room = thread->note_room * 2 + 8;
-		thread->notes = mem_resize(thread->notes, thread->note_room, sizeof *thread->notes);
+	/* Each place does the same every time; what is only put together later is no matter. It is tried
+	 * however little goes together. */
+	if (truth) {
+		who.writes = who.site == 1;
+		thread->gather_more = 0;
 	}
+	who.reads = !who.writes;
+	if (!below(truth ? 400 : 40))
+		next_epoch(model, truth);
+	make_room(thread, 8);
 	if (bars && log->notes && !below(4)) {
-		notes_bar(model, 0, log, set, who.address & ~7ull, (uint8_t)(1 + below(255)));
+		uint8_t mask = (uint8_t)(1 + below(255));
+
+		notes_bar(model, 0, log, set, who.address & ~7ull, mask);
+		if (truth)
+			let_go(truth, set - 1, who.address & ~7ull, mask);
 		return;
 	}
-	uint64_t at = who.address + (below(8) ? 0 : below(size));
+	uint64_t at = who.address + (below(8) ? 0 : below(size)),
+		 stop = below(8) ? who.address + size : at + 1;
 
-	note_add(thread, log, set, &who, at, below(8) ? who.address + size : at + 1);
+	note_add(thread, log, set, &who, at, stop);
+	for (; truth && at < stop; at++)
+		truth->epochs[set - 1][who.site][who.writes][at - BASE] |= (uint8_t)(1u << thread->epoch);
 }
 
 static struct model *model_with(uint32_t ordered)
@@ -125,6 +165,7 @@ static void release(struct model *model)
 {
 	free(model->threads->frames);
 	free(model->threads->notes);
+	free(model->threads->gathered);
 	free(model->threads);
 	free(model->sets);
 	notes_release(model);
@@ -147,7 +188,7 @@ static void nothing_is_lost(void **unused)
 		/* Several times, so that what was put together comes in again, all of it or what is new. */
 		for (uint32_t part = 0; part < 3; part++) {
 			for (uint32_t i = below(300); i-- > 0;) {
-				add_one(model, logs, round % 2);
+				add_one(model, logs, round % 2, NULL);
 				if (!below(100) && part < FRAMES)
 					for (uint32_t k = part; k < FRAMES; k++)
 						thread->frames[k].notes = thread->note_count;
@@ -169,9 +210,46 @@ static void nothing_is_lost(void **unused)
 	free(after);
 }
 
+static void what_was_done(void **unused)
+{
+	struct said *truth = mem_alloc(sizeof *truth), *said = mem_alloc(sizeof *said);
+	uint64_t accesses = 0, notes = 0;
+
+	for (uint32_t round = 0; round < 100; round++) {
+		struct model *model = model_with(round % 3);
+		struct thread *thread = model->threads;
+		uint32_t logs = 1 + below(round % 4 ? 4 : LOGS);
+
+		memset(truth, 0, sizeof *truth);
+		while (thread->note_count < NOTES_MANY)
+			next_epoch(model, truth);
+		for (uint32_t part = 0; part < 3; part++) {
+			uint32_t had = thread->note_count, more = 500 + below(1000);
+
+			for (uint32_t i = 0; i < more; i++)
+				add_one(model, logs, round % 4 == 1, truth);
+			/* Of logs that are in order nothing is put together. */
+			for (uint32_t i = had; round % 3 == 0 && i < thread->note_count; i++)
+				notes += thread->notes[i].site != SITES - 1;
+			accesses += round % 3 == 0 ? more : 0;
+			listen(model, said);
+			assert_memory_equal(truth, said, sizeof *said);
+			count_chains(model);
+			if (part)
+				notes_tidy(model, thread, 0);
+		}
+		release(model);
+	}
+	/* It was of some use. */
+	assert_true(notes < accesses / 4 * 3);
+	free(truth);
+	free(said);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost),
+					   cmocka_unit_test(what_was_done)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
