@@ -13,6 +13,9 @@ import sys
 
 ATOMSAN, INCLUDE, SOURCES, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
 
+# Locks and searches of spins.c are no waits.
+SPUN = {(f"{name}_add {name}_set", name) for name in
+        ("by_ttas", "by_outlined", "by_ticket", "by_peterson", "by_search", "by_attempts")}
 # program (its files), options, {(units, set)}
 CASES = [
     ("figure1.c", [], set()),
@@ -31,6 +34,11 @@ CASES = [
     ("service.c service_bell.c", ["--keep-units-at-waits"], {("serve service_end", "service"), ("serve service_new", "service")}),
     ("until.cc", [], set()),
     ("until.cc", ["--keep-units-at-waits"], {("end serve", "service"), ("operator() service", "service")}),
+    ("spins.c", [], SPUN),
+    ("spins.c", ["--keep-units-at-waits"], SPUN | {("round_of serve", "work"), ("tell told", "news")}),
+    ("spins.cc", [], {("add set", "counter"), ("add_more set_more", "other_counter")}),
+    ("spins.cc", ["--keep-units-at-waits"],
+     {("add set", "counter"), ("add_more set_more", "other_counter"), ("round serve", "work")}),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
