@@ -25,6 +25,7 @@ CASES = [
     ("figure2.c", ["--units=declared"], set()),
     ("figure2.c", ["--units=sections"], set()),
     ("guards.c", [], {("step unfinished", "globals of FILE")}),
+    ("elements.c", [], {("look push", "globals of FILE"), ("sum swap", "globals of FILE")}),
     ("owned.c", [], {("rotate sum", "list"), ("push watch", "list")}),
     ("calls.c", [], {("put torn", "stream"), ("looped put", "stream"), ("copied put", "stream")}),
     ("freed.c", [], {("look renew", "whole")}),
