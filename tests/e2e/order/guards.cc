@@ -9,7 +9,10 @@ enum { THREADS = 4, GUARDS = 400 };
 static pthread_barrier_t begin;
 
 struct slow {
-	slow() { sched_yield(); }
+	slow()
+	{
+		sched_yield();
+	}
 };
 
 template <int N> static void visit()
