@@ -131,8 +131,8 @@ rm -rf "$base/traces"
 traces=0
 begin=$(date +%s)
 
-# The plain build's results hold until the source, the compiler or the package's file changes.
-stamp=$(cksum <"$here/$name"; ls "$WORK/downloads/${source}"_*; "clang-$LLVM" --version | head -1)
+# The plain build's results hold until the source, the compiler, the package's file or this one changes.
+stamp=$(cat "$here/$name" "$here/package.sh" | cksum; ls "$WORK/downloads/${source}"_*; "clang-$LLVM" --version | head -1)
 if [ "$(cat "$base/plain.stamp" 2>/dev/null)" != "$stamp" ]; then
 	rm -f "$base/plain.stamp"
 	export CC="clang-$LLVM" CXX="clang++-$LLVM"
