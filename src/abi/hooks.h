@@ -124,10 +124,12 @@ struct atomsan_function {
 	uint32_t asm_blocks; /* inline assembly that was not looked into */
 	/* Lines. A struct's tag: it calls functions several times with a pointer to one, which it has from a
 	 * member of the receiver. ATOMSAN_CALLS_WAIT and a function's linkage name: it calls this, and little
-	 * else unless it is a loop, so it waits for a condition if this does. */
+	 * else unless it is a loop, so it waits for a condition if this does. ATOMSAN_CALLS_WAIT alone: a
+	 * loop that waits by looking at atomic data until others have changed it. */
 	int32_t calls;
 };
 #define ATOMSAN_CALLS_WAIT '~'
+#define ATOMSAN_CALLS_SPINS "~"
 
 enum atomsan_variable_flag {
 	ATOMSAN_VARIABLE_ATOMIC = 1, /* _Atomic, std::atomic */

@@ -106,8 +106,10 @@ struct set {
 	uint32_t next, previous; /* ring of the sets with the same root; free list */
 	uint32_t members;        /* root: how many sets have it as their root, itself included */
 	uint32_t guarded;        /* variable: the lock set under which it was last found guarded, plus one */
-	uint64_t key;            /* by which it is found */
-	struct set_face face;    /* root: of the whole */
+	uint32_t looked; /* element of an array: the lock set, plus one, when it was last seen whether it */
+	uint32_t looked_turn; /* belongs to the others, and model.array_turn at the time */
+	uint64_t key;         /* by which it is found */
+	struct set_face face; /* root: of the whole */
 } __attribute__((aligned(TABLE_LINE)));
 _Static_assert(offsetof(struct set, reading) == TABLE_LINE, "most accesses look at one line of a set");
 
@@ -304,6 +306,7 @@ struct model {
 	struct section_step *section_steps;
 	struct map claims; /* sources of a write, and of the read that it followed */
 	uint64_t related_turn;
+	uint32_t array_turn; /* goes on when another element stands for its array */
 
 	struct model_stats stats;
 };
@@ -333,7 +336,26 @@ void waits_learn(struct model *model, const struct trace_module_table *module);
 /* Does what calls this, as struct atomsan_function has it, wait for a condition? */
 bool waits_by(struct model *model, const char *calls);
 
+/* guards.c: variables and the locks that guard them */
+/* The key of the set that a variable without a struct type is, or of the element of it that is accessed. */
+uint64_t guard_variable(struct model *model, const struct thread *thread,
+			const struct trace_variable *variable, uint64_t address);
+/* The variable joins the group that it turns out to belong to, if it does. */
+void guard_find(struct model *model, struct thread *thread, uint32_t index, bool writes);
+/* The set of a pointer variable; 0: it has none yet. */
+uint32_t guard_pointer(const struct model *model, uint64_t address);
+
 /* sets.c */
+/* Keys of what is not found by an address. */
+#define KEY_IGNORED (1ull << 62)
+#define KEY_GROUP (2ull << 62)
+#define KEY_NAME (3ull << 62)
+#define KEY_ELEMENT KEY_IGNORED              /* with an address, which KEY_IGNORED has not */
+#define KEY_ARRAY (KEY_ELEMENT | 1ull << 61) /* with an array's address: one of its elements */
+uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name);
+uint32_t set_find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name);
+/* The two roots become one, which keeps the name of `owner`. */
+uint32_t set_merge(struct model *model, uint32_t object, uint32_t owner);
 void sets_init(struct model *model);
 void sets_release(struct model *model);
 static inline uint32_t set_root(const struct model *model, uint32_t set)

@@ -4,6 +4,7 @@
 #include "trace/describe.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static const char *const rules[] = {
 #define X(name, text) [MODEL_RULE_##name] = text,
@@ -16,16 +17,27 @@ const char *model_rule_text(uint32_t rule)
 	return rule < sizeof(rules) / sizeof(*rules) ? rules[rule] : "?";
 }
 
-/* A variable by its address: "counter", or "table+24" for a byte in the middle of it. */
+/* A variable by its address: "counter", "table[3]", or "counter+4" for a byte in the middle of it. */
 static char *by_address(const struct model *model, uint64_t address)
 {
 	const char *std = trace_std_name(model->trace, TRACE_STD_VARIABLES, address);
 	struct trace_variable variable;
+	char *name, *inside;
 
 	if (std)
 		return mem_text(std);
 	if (!trace_variable_at(model->trace, address, &variable) || !variable.name)
 		return NULL;
+	if (variable.flags & ATOMSAN_VARIABLE_ARRAY && variable.element_size) {
+		uint64_t offset = address - variable.address, rest = offset % variable.element_size;
+
+		name = mem_textf("%s[%" PRIu64 "]", variable.name, offset / variable.element_size);
+		if (!rest)
+			return name;
+		inside = mem_textf("%s+%" PRIu64, name, rest);
+		free(name);
+		return inside;
+	}
 	if (address == variable.address)
 		return mem_text(variable.name);
 	return mem_textf("%s+%" PRIu64, variable.name, address - variable.address);

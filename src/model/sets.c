@@ -19,12 +19,7 @@
 
 #include <string.h>
 
-/* Keys of what is not found by an address. */
-#define KEY_IGNORED (1ull << 62)
-#define KEY_GROUP (2ull << 62)
-#define KEY_NAME (3ull << 62)
-
-static uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name)
+uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name)
 {
 	uint32_t index = model->set_free;
 
@@ -135,8 +130,7 @@ void set_unit_gone(struct model *model, uint32_t set)
 	free_root_if_idle(model, set);
 }
 
-/* The two roots become one, which keeps the name of `owner`. */
-static uint32_t merge(struct model *model, uint32_t object, uint32_t owner)
+uint32_t set_merge(struct model *model, uint32_t object, uint32_t owner)
 {
 	uint32_t from = object, to = owner;
 
@@ -191,8 +185,7 @@ static void name_outermost(struct model *model, struct set *set, uint16_t type)
 		face->type = type;
 }
 
-static uint32_t find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type,
-			    uint32_t name)
+uint32_t set_find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name)
 {
 	uint32_t index = map_get(&model->instances, key);
 
@@ -225,7 +218,8 @@ static uint64_t instance_of(uint64_t address, const struct place *place, uint64_
 }
 
 /* The set that the bytes belong to by themselves, and not by merging. */
-static uint32_t natural_set(struct model *model, uint64_t address, const struct place *place)
+static uint32_t natural_set(struct model *model, const struct thread *thread, uint64_t address,
+			    const struct place *place)
 {
 	const struct spec *spec = model->options.spec;
 	const struct memory_block *block = memory_block_of(&model->memory, address);
@@ -236,57 +230,57 @@ static uint32_t natural_set(struct model *model, uint64_t address, const struct 
 	if (block) {
 		base = instance_of(address, place, block->start, block->size, 0);
 		if (place->named_set)
-			return find_or_new(model, SET_NAMED,
-					   KEY_NAME | (uint64_t)place->named_set << 48 | base, place->type,
-					   place->named_set);
-		return find_or_new(model,
-				   place->type_size              ? SET_INSTANCE
-				   : block->kind == MEMORY_STACK ? SET_STACK
-								 : SET_BLOCK,
-				   base, place->type_size ? place->type : 0, block->site);
+			return set_find_or_new(model, SET_NAMED,
+					       KEY_NAME | (uint64_t)place->named_set << 48 | base,
+					       place->type, place->named_set);
+		return set_find_or_new(model,
+				       place->type_size              ? SET_INSTANCE
+				       : block->kind == MEMORY_STACK ? SET_STACK
+								     : SET_BLOCK,
+				       base, place->type_size ? place->type : 0, block->site);
 	}
 	if (trace_variable_at(model->trace, address, &variable)) {
 		if (spec && variable.name && spec_ignored_variable(spec, variable.name, variable.file))
-			return find_or_new(model, SET_IGNORED, KEY_IGNORED, 0, 0);
+			return set_find_or_new(model, SET_IGNORED, KEY_IGNORED, 0, 0);
 		bool structured = variable.type && *variable.type;
 
 		if (spec && (word = spec_variable_set(spec, variable.name, variable.file))) {
 			uint32_t name = nametable_number(&model->names, word, strlen(word)) + 1;
 
-			return find_or_new(model, SET_NAMED, KEY_NAME | name, 0, name);
+			return set_find_or_new(model, SET_NAMED, KEY_NAME | name, 0, name);
 		}
 		base = structured
 			       ? instance_of(address, place, variable.address, variable.size,
 					     variable.flags & ATOMSAN_VARIABLE_ARRAY ? variable.element_size
 										     : variable.size)
-			       : variable.address;
+			       : guard_variable(model, thread, &variable, address);
 		if (place->named_set)
-			return find_or_new(model, SET_NAMED,
-					   KEY_NAME | (uint64_t)place->named_set << 48 | base, place->type,
-					   place->named_set);
+			return set_find_or_new(model, SET_NAMED,
+					       KEY_NAME | (uint64_t)place->named_set << 48 | base,
+					       place->type, place->named_set);
 		uint16_t type = structured ? (uint16_t)(nametable_number(&model->types, variable.type,
 									 strlen(variable.type)) +
 							1)
 					   : 0;
 
-		uint32_t index = find_or_new(model, structured ? SET_INSTANCE : SET_VARIABLE, base, type,
-					     place_file(model, variable.file));
+		uint32_t index = set_find_or_new(model, structured ? SET_INSTANCE : SET_VARIABLE, base, type,
+						 place_file(model, variable.file));
 
 		if (structured && model->sets[index].root == index)
 			model->sets[index].face.variable = true;
 		return index;
 	}
 	base = instance_of(address, place, 0, 0, 0);
-	return find_or_new(model, place->type_size ? SET_INSTANCE : SET_BLOCK, base,
-			   place->type_size ? place->type : 0, 0);
+	return set_find_or_new(model, place->type_size ? SET_INSTANCE : SET_BLOCK, base,
+			       place->type_size ? place->type : 0, 0);
 }
 
 /* Sets that the user merges. */
 static uint32_t apply_merge(struct model *model, uint32_t index, uint32_t name)
 {
-	uint32_t group = find_or_new(model, SET_NAMED, KEY_NAME | name, 0, name);
+	uint32_t group = set_find_or_new(model, SET_NAMED, KEY_NAME | name, 0, name);
 
-	return merge(model, set_root(model, index), set_root(model, group));
+	return set_merge(model, set_root(model, index), set_root(model, group));
 }
 
 /* The group that the user put a variable in, be it an object or a number. */
@@ -310,9 +304,10 @@ uint32_t set_of_group(const struct model *model, uint32_t name)
 	return index ? set_root(model, index) : 0;
 }
 
-static uint32_t assign(struct model *model, struct cell *cell, uint64_t address, const struct place *place)
+static uint32_t assign(struct model *model, const struct thread *thread, struct cell *cell, uint64_t address,
+		       const struct place *place)
 {
-	uint32_t index = natural_set(model, address, place), merged;
+	uint32_t index = natural_set(model, thread, address, place), merged;
 
 	cell->set = index;
 	cell->type = place->type;
@@ -450,7 +445,7 @@ static void own(struct model *model, uint32_t object_index, uint32_t owner_root,
 	if (object->kind == SET_VARIABLE || object->kind == SET_FILE || object->kind >= SET_NAMED)
 		return;
 	object->owned = true;
-	merge(model, object->root, owner_root);
+	set_merge(model, object->root, owner_root);
 }
 
 static void find_owner(struct model *model, struct thread *thread, uint32_t index, uint64_t address,
@@ -469,7 +464,7 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 		return;
 	}
 	if (place->global) {
-		uint32_t pointer = map_get(&model->instances, place->global);
+		uint32_t pointer = guard_pointer(model, place->global);
 
 		if (pointer)
 			own(model, index, set_root(model, pointer), place);
@@ -502,39 +497,6 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 	frame->receiver_owns = true;
 }
 
-/*
- * Variables of a file that one lock guards are a group. A variable joins one
- * when it is first written while there are several threads: what is only read
- * then is configuration, and belongs to no invariant. One that is used under a
- * lock of another group, or under none, as well, makes one group of both.
- */
-static void find_guard(struct model *model, struct thread *thread, uint32_t index, bool writes)
-{
-	struct set *set = &model->sets[index];
-	uint32_t locks = held_set(model, thread), file = set->face.name;
-	uint64_t guard = thread->held_count ? thread->held[thread->held_count - 1].address : 0;
-
-	if (set->guarded == locks + 1 || (!set->owned && !writes))
-		return;
-	set->guarded = locks + 1;
-	if (set->owned && model->sets[set->root].face.guard)
-		for (uint32_t i = 0; i < thread->held_count; i++)
-			if (thread->held[i].address == model->sets[set->root].face.guard)
-				return;
-	if (set->owned && !guard && !model->sets[set->root].face.guard)
-		return;
-	set->owned = true;
-
-	uint64_t key = KEY_GROUP | map_hash(guard + file * 0x9e3779b97f4a7c15ull) >> 2;
-	uint32_t group = map_get(&model->instances, key);
-
-	if (!group) {
-		group = set_new(model, SET_FILE, key, 0, file);
-		model->sets[group].face.guard = guard;
-	}
-	merge(model, set_root(model, index), set_root(model, group));
-}
-
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes)
 {
@@ -544,9 +506,9 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 		return model->everything;
 	/* Nothing looks at the cell after a merge. */
 	if (!index) {
-		index = assign(model, cell, address, place);
+		index = assign(model, thread, cell, address, place);
 	} else if (!set_typed(cell, place)) {
-		uint32_t other = natural_set(model, address, place);
+		uint32_t other = natural_set(model, thread, address, place);
 
 		if (!cell->type && other != index) {
 			/* Cleared as plain memory, used as a struct now: it was nobody's before. */
@@ -561,7 +523,7 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 			if (!model->quiet)
 				cell->location = model->sink.location_new(model->sink.user);
 			model->stats.locations++;
-			index = assign(model, cell, address, place);
+			index = assign(model, thread, cell, address, place);
 		} else {
 			/* One struct lies in the other. The next access may well be by the other name again.
 			 */
@@ -570,14 +532,14 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 			cell->other = cell->type <= UINT8_MAX ? (uint8_t)cell->type : 0;
 			cell->type = place->type;
 			if (set_root(model, other) != set_root(model, index))
-				merge(model, set_root(model, index), set_root(model, other));
+				set_merge(model, set_root(model, index), set_root(model, other));
 		}
 	}
 	if (model->sets[index].kind == SET_IGNORED)
 		return 0;
 	if (model->sets[index].kind == SET_VARIABLE) {
 		if (model->live_threads > 1)
-			find_guard(model, thread, index, writes);
+			guard_find(model, thread, index, writes);
 	} else if (place->leads) {
 		find_owner(model, thread, index, address, place);
 	}

@@ -3,7 +3,8 @@
  * Which loops wait until something holds. A loop does if it calls a function of
  * the C library that waits for a condition, or one of the program's that does
  * nothing but that, through any number of such wrappers. The compiler notes
- * names (pass/waits.c), since it sees one file at a time.
+ * names (pass/waits.c), since it sees one file at a time; that a loop waits by
+ * looking at atomic data it notes as such (pass/spins.c).
  */
 #include "abi/hooks.h"
 #include "model/inside.h"
@@ -69,7 +70,7 @@ static bool wait_by(struct model *model, const char *lines, uint32_t depth)
 			uint32_t number = *wrapper_of(model, line + 1, length - 1);
 			struct trace_function function;
 
-			if (is_wait(line + 1, length - 1) ||
+			if (length == strlen(ATOMSAN_CALLS_SPINS) || is_wait(line + 1, length - 1) ||
 			    (number && trace_function(model->trace, number - 1, &function, NULL) >= 0 &&
 			     wait_by(model, function.calls, depth + 1)))
 				return true;

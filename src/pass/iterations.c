@@ -187,7 +187,7 @@ struct iterations *iterations_plan(LLVMValueRef function)
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b && !any; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !any; i = LLVMGetNextInstruction(i))
 			any = calls_synchronise(i);
-	if (!any || !flow_init(&plan->flow, function)) {
+	if ((!any && !spins_somewhere(function)) || !flow_init(&plan->flow, function)) {
 		free(plan);
 		return NULL;
 	}
@@ -199,7 +199,7 @@ struct iterations *iterations_plan(LLVMValueRef function)
 		*loop = (struct loop){.number = n};
 		find_blocks(&plan->flow, loop);
 		loop->surely = has(&plan->flow, loop, calls_surely_synchronise);
-		if (has(&plan->flow, loop, calls_synchronise))
+		if (has(&plan->flow, loop, calls_synchronise) || spins_loop(function, &plan->flow, n))
 			plan->count++;
 		else
 			free(loop->inside);

@@ -161,13 +161,13 @@ void mark_function(LLVMValueRef function)
 		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
 							  subprogram, NULL));
 	loops = iterations_plan(function);
-	arguments[0] =
-		sites_function(module, function, LLVMDISubprogramGetLine(subprogram),
-			       (accessor_is(function) || waits_until(function) ? ATOMSAN_FN_ACCESSOR : 0) |
-				       (begins_threads(function) ? ATOMSAN_FN_START : 0) |
-				       (passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0) |
-				       (given(function) ? ATOMSAN_FN_GIVEN : 0),
-			       worth->asm_blocks, waits_function(function, calls_on(function)));
+	arguments[0] = sites_function(
+		module, function, LLVMDISubprogramGetLine(subprogram),
+		(accessor_is(function) || waits_until(function) || worth->waits ? ATOMSAN_FN_ACCESSOR : 0) |
+			(begins_threads(function) ? ATOMSAN_FN_START : 0) |
+			(passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0) |
+			(given(function) ? ATOMSAN_FN_GIVEN : 0),
+		worth->asm_blocks, waits_function(function, calls_on(function)));
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
 	innermost = frame = mark_build(builder, module, MARK_ENTER, arguments);

@@ -185,6 +185,10 @@ const char *waits_loop(LLVMValueRef function, const struct flow *flow, unsigned 
 bool waits_until(
 	LLVMValueRef function); /* one of the C++ library's that test what they wait for, in a loop */
 
+/* spins.c: does it wait for what others signal by atomic data, and is no part of a lock? */
+bool spins_loop(LLVMValueRef function, const struct flow *flow, unsigned loop);
+bool spins_somewhere(LLVMValueRef function); /* in one of its loops */
+
 /* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
 
 void calls_collect(LLVMModuleRef module);

@@ -123,7 +123,7 @@ const char *waits_loop(LLVMValueRef function, const struct flow *flow, unsigned 
 
 	for (unsigned i = 0; i < count && i < MOST_NAMES; i++)
 		add_call(&names, calls[i], 0);
-	return text_of(&names, "");
+	return text_of(&names, spins_loop(function, flow, loop) ? ATOMSAN_CALLS_SPINS : "");
 }
 
 bool waits_until(LLVMValueRef function)

@@ -178,6 +178,9 @@ static void judge(LLVMValueRef function, struct worth *worth)
 	}
 	worth->frame = worth->writes && worth->accesses > 1 && !accessor_is(function) &&
 		       may_be_called_from_start(function);
+	/* A loop that waits is to be marked, and only functions with a frame have such. */
+	worth->waits = !worth->frame && spins_somewhere(function);
+	worth->frame |= worth->waits;
 	worth->through = !worth->frame;
 }
 

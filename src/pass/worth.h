@@ -16,6 +16,7 @@ struct worth {
 	unsigned asm_blocks; /* that are not empty */
 	bool through;        /* what it does, its caller does */
 	bool frame;          /* its entry and exits are marked */
+	bool waits;          /* it would be seen through, but for a loop that waits (spins.c) */
 };
 
 /* Of all functions, as they are before any is marked. */

@@ -7,7 +7,9 @@
  * pairs can be more than the run has events: n threads that each go over an array
  * of n elements make n * n * n of them. So of each two classes enough are looked
  * at to have something of all threads and many variables, and the rest
- * is counted. That keeps the whole linear in the length of the run.
+ * is counted. That keeps the whole linear in the length of the run. Where each of
+ * many objects has a lock of its own, there are as many classes as locks: of the
+ * same places all classes together have a limit, too.
  */
 #include "predict/witness.h"
 
@@ -21,6 +23,9 @@
 #define FOUND_PER_VARIABLE 1000
 #define FOUND_PER_CLASS 4000
 #define PAIRS_PER_CLASS 40000
+#define FOUND_PER_PLACES 4000 /* but fewer where there are many, so that they are about FOUND_IN_ALL */
+#define FOUND_LEAST 64
+#define FOUND_IN_ALL 500000
 
 /* The contexts at the points of a gap are the same for the whole group. */
 static bool locks_allow(struct predict *p, const struct group *g, struct gap gap, uint32_t context)
@@ -253,7 +258,7 @@ static bool combine(struct predict *p, const struct group *g, const struct group
 	return false;
 }
 
-/* What two classes have given so far. */
+/* What two classes have given so far, or all that are at the same places. */
 struct tally {
 	uint32_t pairs, found;
 };
@@ -264,9 +269,20 @@ struct tallies {
 	uint32_t count, room;
 };
 
-static struct tally *tally_of(struct tallies *t, const struct group *g, const struct group *s)
+static uint64_t classes_of(const struct group *g, const struct group *s)
 {
-	uint64_t key = (uint64_t)g->class << 32 | s->class;
+	return (uint64_t)g->class << 32 | s->class;
+}
+
+static uint64_t places_of(const struct group *g, const struct group *s)
+{
+	uint64_t places = predict_mix(predict_mix(g->site1, g->site2), s->site1);
+
+	return predict_mix(places, (uint64_t)g->kind1 << 16 | g->kind2 << 8 | s->kind1);
+}
+
+static struct tally *tally_of(struct tallies *t, uint64_t key)
+{
 	uint32_t index = map_get(&t->index, key);
 
 	if (index)
@@ -317,9 +333,18 @@ static uint32_t end_of_class(const struct row *row, uint32_t at)
 	return end;
 }
 
+/* How many of the same places are looked for, of all that were seen so far. */
+static uint32_t most_of(const struct tallies *places)
+{
+	uint32_t share = FOUND_IN_ALL / (places->count ? places->count : 1);
+
+	return share > FOUND_PER_PLACES ? FOUND_PER_PLACES : share < FOUND_LEAST ? FOUND_LEAST : share;
+}
+
 /* n gaps of one class and m singles of another, all of one variable. */
 static void combine_classes(struct predict *p, const struct group **g, uint32_t n, const struct group **s,
-			    uint32_t m, struct tally *t, const struct map *seen)
+			    uint32_t m, struct tally *t, struct tally *places, uint32_t most,
+			    const struct map *seen)
 {
 	uint32_t found = 0;
 
@@ -331,13 +356,14 @@ static void combine_classes(struct predict *p, const struct group **g, uint32_t 
 			if (g[i]->thread == s[k]->thread)
 				continue;
 			if (found == FOUND_PER_VARIABLE || t->found == FOUND_PER_CLASS ||
-			    t->pairs == PAIRS_PER_CLASS) {
+			    t->pairs == PAIRS_PER_CLASS || places->found >= most) {
 				p->counts.alike += (uint64_t)n * (m - shift) - i;
 				return;
 			}
 			t->pairs++;
 			if (combine(p, g[i], s[k], seen)) {
 				t->found++;
+				places->found++;
 				found++;
 			}
 		}
@@ -346,7 +372,7 @@ static void combine_classes(struct predict *p, const struct group **g, uint32_t 
 void combine_all(struct predict *p, const struct groups *gaps, const struct groups *singles,
 		 const struct map *seen)
 {
-	struct tallies tallies = {0};
+	struct tallies classes = {0}, places = {0};
 	struct row g = {0}, s = {0};
 
 	for (uint32_t v = 0; v < p->history->variable_count; v++) {
@@ -358,15 +384,22 @@ void combine_all(struct predict *p, const struct groups *gaps, const struct grou
 			i_end = end_of_class(&g, i);
 			for (uint32_t k = 0, k_end; k < s.count; k = k_end) {
 				k_end = end_of_class(&s, k);
-				if (witness_is_pattern(g.groups[i]->kind1, s.groups[k]->kind1,
-						       g.groups[i]->kind2))
-					combine_classes(p, g.groups + i, i_end - i, s.groups + k, k_end - k,
-							tally_of(&tallies, g.groups[i], s.groups[k]), seen);
+				const struct group *a = g.groups[i], *b = s.groups[k];
+
+				if (!witness_is_pattern(a->kind1, b->kind1, a->kind2))
+					continue;
+				struct tally *alike = tally_of(&classes, classes_of(a, b)),
+					     *there = tally_of(&places, places_of(a, b));
+
+				combine_classes(p, g.groups + i, i_end - i, s.groups + k, k_end - k, alike,
+						there, most_of(&places), seen);
 			}
 		}
 	}
 	free(g.groups);
 	free(s.groups);
-	free(tallies.all);
-	map_release(&tallies.index);
+	free(classes.all);
+	free(places.all);
+	map_release(&classes.index);
+	map_release(&places.index);
 }

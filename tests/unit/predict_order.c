@@ -365,6 +365,41 @@ static void many_alike(void **state)
 	release(&r);
 }
 
+/* The same where each variable has a lock of its own, which makes every variable a class by itself. */
+static void many_locks(void **state)
+{
+	enum { THREADS = 20, VARIABLES = 100, MOST = 4000 };
+	bool disturbed[THREADS + 1] = {false};
+	uint32_t variables[VARIABLES], with = 0;
+	struct run r;
+
+	begin(&r);
+	for (uint32_t v = 0; v < VARIABLES; v++)
+		variables[v] = history_variable(&r.h);
+	for (uint32_t t = 1; t <= THREADS; t++)
+		event(&r, 0, HISTORY_CREATE, t);
+	for (uint32_t t = 1; t <= THREADS; t++)
+		for (uint32_t v = 0; v < VARIABLES; v++) {
+			uint32_t u = unit(&r, t);
+
+			event(&r, t, HISTORY_LOCK, v);
+			access_at(&r, t, u, 'R', variables[v], 1);
+			event(&r, t, HISTORY_UNLOCK, v);
+			event(&r, t, HISTORY_LOCK, v);
+			access_at(&r, t, u, 'W', variables[v], 2);
+			event(&r, t, HISTORY_UNLOCK, v);
+		}
+	end(&r);
+	assert_int_equal(r.p.count, MOST);
+	assert_true(r.p.counts.alike >= THREADS * (THREADS - 1) * VARIABLES - MOST);
+	for (uint32_t i = 0; i < r.p.count; i++)
+		disturbed[r.p.predictions[i].goal.threads[0]] = true;
+	for (uint32_t t = 1; t <= THREADS; t++)
+		with += disturbed[t];
+	assert_int_equal(with, THREADS);
+	release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +413,7 @@ int main(void)
 		cmocka_unit_test(few_switches),
 		cmocka_unit_test(created_under_a_lock),
 		cmocka_unit_test(many_alike),
+		cmocka_unit_test(many_locks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

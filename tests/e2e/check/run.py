@@ -13,6 +13,9 @@ import sys
 
 ATOMSAN, INCLUDE, SOURCES, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
 
+# Locks and searches of spins.c are no waits.
+SPUN = {(f"{name}_add {name}_set", name) for name in
+        ("by_ttas", "by_outlined", "by_ticket", "by_peterson", "by_search", "by_attempts")}
 # program (its files), options, {(units, set)}
 CASES = [
     ("figure1.c", [], set()),
@@ -22,6 +25,7 @@ CASES = [
     ("figure2.c", ["--units=declared"], set()),
     ("figure2.c", ["--units=sections"], set()),
     ("guards.c", [], {("step unfinished", "globals of FILE")}),
+    ("elements.c", [], {("look push", "globals of FILE"), ("sum swap", "globals of FILE")}),
     ("owned.c", [], {("rotate sum", "list"), ("push watch", "list")}),
     ("calls.c", [], {("put torn", "stream"), ("looped put", "stream"), ("copied put", "stream")}),
     ("freed.c", [], {("look renew", "whole")}),
@@ -32,6 +36,11 @@ CASES = [
     ("until.cc", [], set()),
     ("until.cc", ["--keep-units-at-waits"], {("end serve", "service"), ("operator() service", "service")}),
     ("first.cc", [], {("deposit fill", "account")}),
+    ("spins.c", [], SPUN),
+    ("spins.c", ["--keep-units-at-waits"], SPUN | {("round_of serve", "work"), ("tell told", "news")}),
+    ("spins.cc", [], {("add set", "counter"), ("add_more set_more", "other_counter")}),
+    ("spins.cc", ["--keep-units-at-waits"],
+     {("add set", "counter"), ("add_more set_more", "other_counter"), ("round serve", "work")}),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
