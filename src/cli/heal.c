@@ -68,8 +68,14 @@ static void read_results(struct healing *h)
 		closedir(directory);
 }
 
-static const char *const counter_names[ATOMSAN_HEAL_COUNTERS] = {"entered",  "healed",   "scheduled",
-								 "timeouts", "given_up", "waited_ns"};
+/* By number: a counter without a name does not compile. */
+static const char *const counter_names[] = {
+	[ATOMSAN_HEAL_ENTERED] = "entered",     [ATOMSAN_HEAL_HEALED] = "healed",
+	[ATOMSAN_HEAL_SCHEDULED] = "scheduled", [ATOMSAN_HEAL_TIMEOUTS] = "timeouts",
+	[ATOMSAN_HEAL_GIVEN_UP] = "given_up",   [ATOMSAN_HEAL_WAITED] = "waited_ns",
+	[ATOMSAN_HEAL_GATED] = "gated",
+};
+_Static_assert(sizeof counter_names / sizeof *counter_names == ATOMSAN_HEAL_COUNTERS, "each has a name");
 
 static void print_json(const struct healing *h, int status)
 {

@@ -20,6 +20,7 @@ extern struct field_table {
 	bool ready;
 #define F(result, name, parameters, version) result(*name) parameters;
 	REAL_LOCK_FUNCTIONS(F)
+	REAL_SLEEP_FUNCTIONS(F)
 #undef F
 } field_table;
 void field_find(void); /* fills it */

@@ -28,13 +28,11 @@
 #include <threads.h>
 #include <time.h>
 
-struct epoll_event;
-struct pollfd;
 struct rusage;
-struct sockaddr;
 
 #define REAL_FUNCTIONS(F)                                                                                  \
 	REAL_LOCK_FUNCTIONS(F)                                                                             \
+	REAL_SLEEP_FUNCTIONS(F)                                                                            \
 	F(int, pthread_mutex_init, (pthread_mutex_t *, const pthread_mutexattr_t *), NULL)                 \
 	F(int, pthread_mutex_destroy, (pthread_mutex_t *), NULL)                                           \
 	F(int, pthread_rwlock_init, (pthread_rwlock_t *, const pthread_rwlockattr_t *), NULL)              \
@@ -97,14 +95,6 @@ struct sockaddr;
 	F(int, sched_getaffinity, (pid_t, size_t, cpu_set_t *), NULL)                                      \
 	F(int, pthread_getaffinity_np, (pthread_t, size_t, cpu_set_t *), NULL)                             \
 	F(int, sched_yield, (void), NULL)                                                                  \
-	F(int, poll, (struct pollfd *, unsigned long, int), NULL)                                          \
-	F(int, ppoll, (struct pollfd *, unsigned long, const struct timespec *, const sigset_t *), NULL)   \
-	F(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *), NULL)                        \
-	F(int, pselect, (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *),    \
-	  NULL)                                                                                            \
-	F(int, epoll_wait, (int, struct epoll_event *, int, int), NULL)                                    \
-	F(int, accept, (int, struct sockaddr *, unsigned *), NULL)                                         \
-	F(int, accept4, (int, struct sockaddr *, unsigned *, int), NULL)                                   \
 	F(int, connect, (int, const struct sockaddr *, unsigned), NULL)                                    \
 	F(pid_t, wait4, (pid_t, int *, int, struct rusage *), NULL)                                        \
 	F(pid_t, waitpid, (pid_t, int *, int), NULL)                                                       \

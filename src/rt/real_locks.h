@@ -6,7 +6,9 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/select.h>
 #include <threads.h>
 
 /*
@@ -51,6 +53,20 @@
 	F(int, pthread_timedjoin_np, (pthread_t, void **, const struct timespec *), NULL)                  \
 	F(int, pthread_clockjoin_np, (pthread_t, void **, clockid_t, const struct timespec *), NULL)       \
 	F(int, thrd_join, (thrd_t, int *), NULL)
+
+/* Those that sleep in the kernel until others have done something. */
+struct epoll_event;
+struct pollfd;
+struct sockaddr;
+#define REAL_SLEEP_FUNCTIONS(F)                                                                          \
+	F(int, poll, (struct pollfd *, unsigned long, int), NULL)                                        \
+	F(int, ppoll, (struct pollfd *, unsigned long, const struct timespec *, const sigset_t *), NULL) \
+	F(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *), NULL)                      \
+	F(int, pselect, (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *),  \
+	  NULL)                                                                                          \
+	F(int, epoll_wait, (int, struct epoll_event *, int, int), NULL)                                  \
+	F(int, accept, (int, struct sockaddr *, unsigned *), NULL)                                       \
+	F(int, accept4, (int, struct sockaddr *, unsigned *, int), NULL)
 
 /* libc's own; NULL where this libc has none. */
 static inline void *real_find(const char *name, const char *version)

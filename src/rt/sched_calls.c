@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Calls that sleep in the kernel, for the scheduler alone: nothing of them is
+ * Calls that sleep in the kernel, for the scheduler, and for healing, which gives
+ * up before a call that waits for others what others might wait for: nothing of them is
  * recorded. Where a call can be asked whether it would sleep it is; if not, it
  * is made with the token in hand, and the run stays the same every time. One
  * that sleeps gives the token away and comes back for it.
@@ -11,6 +12,7 @@
  *
  * A call that is not here is found asleep after a while; see sched.c.
  */
+#include "rt/heal.h"
 #include "rt/real.h"
 #include "rt/scheduler.h"
 #include "rt/sys.h"
@@ -41,6 +43,14 @@ bool sched_would_sleep(int file, bool output)
 
 	/* An error is the call's to tell. */
 	return sys6(ppoll, &ask, 1, &none, NULL, 8, 0) == 0;
+}
+
+/* It waits for others, and nothing is there yet. To sleep for some time is no such wait: bugs are made of it.
+ */
+static inline void heal_asleep(bool sleeps)
+{
+	if (unlikely(heal_on) && sleeps)
+		heal_on_wait(NULL);
 }
 
 /* ---- time ---- */
@@ -166,11 +176,14 @@ INTERPOSER int poll(struct pollfd *files, nfds_t count, int timeout)
 	struct sched_thread *me = sched_me();
 	int ready;
 
-	if (likely(!me))
+	if (likely(!me && (!heal_on || !count || !timeout)))
 		return REAL(poll)(files, count, timeout);
 	ready = REAL(poll)(files, count, 0);
 	if (ready)
 		return ready;
+	heal_asleep(count && timeout);
+	if (!me)
+		return REAL(poll)(files, count, timeout);
 	if (!timeout) {
 		sched_pause(me, me->last_site);
 		return 0;
@@ -182,6 +195,7 @@ INTERPOSER int ppoll(struct pollfd *files, nfds_t count, const struct timespec *
 {
 	struct sched_thread *me = sched_me();
 
+	heal_asleep(count && (!timeout || timeout->tv_sec || timeout->tv_nsec));
 	if (likely(!me))
 		return REAL(ppoll)(files, count, timeout, mask);
 	return AWAY(me, REAL(ppoll)(files, count, timeout, mask));
@@ -191,6 +205,7 @@ INTERPOSER int select(int count, fd_set *reads, fd_set *writes, fd_set *others, 
 {
 	struct sched_thread *me = sched_me();
 
+	heal_asleep(count && (!timeout || timeout->tv_sec || timeout->tv_usec));
 	if (likely(!me))
 		return REAL(select)(count, reads, writes, others, timeout);
 	return AWAY(me, REAL(select)(count, reads, writes, others, timeout));
@@ -201,6 +216,7 @@ INTERPOSER int pselect(int count, fd_set *reads, fd_set *writes, fd_set *others,
 {
 	struct sched_thread *me = sched_me();
 
+	heal_asleep(count && (!timeout || timeout->tv_sec || timeout->tv_nsec));
 	if (likely(!me))
 		return REAL(pselect)(count, reads, writes, others, timeout, mask);
 	return AWAY(me, REAL(pselect)(count, reads, writes, others, timeout, mask));
@@ -211,16 +227,21 @@ INTERPOSER int epoll_wait(int file, struct epoll_event *events, int count, int t
 	struct sched_thread *me = sched_me();
 	int ready;
 
-	if (likely(!me))
+	if (likely(!me && !heal_on))
 		return REAL(epoll_wait)(file, events, count, timeout);
 	ready = REAL(epoll_wait)(file, events, count, 0);
-	return ready || !timeout ? ready : AWAY(me, REAL(epoll_wait)(file, events, count, timeout));
+	if (ready || !timeout)
+		return ready;
+	heal_asleep(true);
+	return me ? AWAY(me, REAL(epoll_wait)(file, events, count, timeout))
+		  : REAL(epoll_wait)(file, events, count, timeout);
 }
 
 INTERPOSER int accept(int file, struct sockaddr *address, socklen_t *length)
 {
 	struct sched_thread *me = sched_me();
 
+	heal_asleep(unlikely(heal_on) && sched_would_sleep(file, false));
 	if (likely(!me) || !sched_would_sleep(file, false))
 		return REAL(accept)(file, address, length);
 	return AWAY(me, REAL(accept)(file, address, length));
@@ -230,6 +251,7 @@ INTERPOSER int accept4(int file, struct sockaddr *address, socklen_t *length, in
 {
 	struct sched_thread *me = sched_me();
 
+	heal_asleep(unlikely(heal_on) && sched_would_sleep(file, false));
 	if (likely(!me) || !sched_would_sleep(file, false))
 		return REAL(accept4)(file, address, length, flags);
 	return AWAY(me, REAL(accept4)(file, address, length, flags));
