@@ -190,31 +190,45 @@ static void scheduled(char **argv, bool again)
 			}
 }
 
+/* False: the program died, and its threads were cut off wherever they were. */
+static bool record(const char *atomsan, char **argv, const char *path, bool every)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		char *words[16] = {(char *)"atomsan", (char *)"record", (char *)"-o", (char *)path};
+		int n = 4;
+
+		if (every)
+			words[n++] = (char *)"--all";
+		words[n++] = (char *)"--";
+		for (int i = 0; argv[i] && n < 15; i++)
+			words[n++] = argv[i];
+		words[n] = NULL;
+		execv(atomsan, words);
+		_exit(127);
+	}
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) && WEXITSTATUS(status) < 127;
+}
+
 static void recorded(const char *atomsan, char **argv)
 {
 	for (int every = 0; every < 2; every++) {
 		/* In the current folder, which is the caller's to remove: forked children write beside it. */
-		char path[] = "recorded.atr";
+		const char *path = "recorded.atr";
 		struct schedule *s;
 		struct trace *trace;
 		uint64_t hash;
-		int status;
-		pid_t child = fork();
+		int tries = 0;
 
-		if (!child) {
-			char *words[16] = {(char *)"atomsan", (char *)"record", (char *)"-o", path};
-			int n = 4;
-
-			if (every)
-				words[n++] = (char *)"--all";
-			words[n++] = (char *)"--";
-			for (int i = 0; argv[i] && n < 15; i++)
-				words[n++] = argv[i];
-			words[n] = NULL;
-			execv(atomsan, words);
-			_exit(127);
-		}
-		waitpid(child, &status, 0);
+		/* Some of the programs fail now and then, by themselves. */
+		while (!record(atomsan, argv, path, every))
+			if (++tries == 50) {
+				WRONG("it dies whenever it is recorded");
+				return;
+			}
 		trace = open_trace(path);
 		s = schedule_of_trace(trace);
 		if (s->every != every)
