@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 char *folder_make(const char *verb, struct err *err)
@@ -40,4 +41,16 @@ void folder_remove(const char *path)
 {
 	folder_empty(path);
 	rmdir(path);
+}
+
+int folder_make_room(const char *path, const char *name, struct err *err)
+{
+	struct stat there;
+
+	/* A folder the kernel refuses by itself, and says so. */
+	if (!stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+		return err_set(err, "%s: cannot be replaced: it is not a regular file", name);
+	if (unlink(path) < 0 && errno != ENOENT)
+		return err_set(err, "%s: cannot be replaced: %s", name, strerror(errno));
+	return 0;
 }

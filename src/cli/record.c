@@ -3,6 +3,7 @@
 #include "abi/trace.h"
 #include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/folder.h"
 #include "cli/noise.h"
 
 #include <errno.h>
@@ -85,8 +86,8 @@ static int run(int argc, char **argv)
 	if (access(*folder ? folder : "/", W_OK | X_OK) < 0)
 		return cli_failf(&verb_record, "%s: cannot be written: %s", path, strerror(errno));
 	free(folder);
-	if (unlink(absolute) < 0 && errno != ENOENT)
-		return cli_failf(&verb_record, "%s: cannot be replaced: %s", path, strerror(errno));
+	if (folder_make_room(absolute, path, &err) < 0)
+		return cli_fail(&verb_record, &err);
 	if (noise_apply(&noise, argv[first], NULL, &err) < 0)
 		return cli_fail(&verb_record, &err);
 	set_options(absolute, max_size, unfiltered, verbose);

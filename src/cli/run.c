@@ -221,8 +221,8 @@ static int run(int argc, char **argv)
 	if (!self)
 		return cli_fail(&verb_run, &err);
 	trace = options.keep ? absolute(options.keep) : NULL;
-	if (trace && unlink(trace) < 0 && errno != ENOENT)
-		return cli_failf(&verb_run, "%s: cannot be replaced: %s", options.keep, strerror(errno));
+	if (trace && folder_make_room(trace, options.keep, &err) < 0)
+		return cli_fail(&verb_run, &err);
 	child_expect_signals();
 	folder = folder_make("run", &err);
 	if (!folder)

@@ -25,6 +25,19 @@ refused() {
 refused "which program?"
 refused "cannot be written: No such file" -o missing/x.atr -- true
 refused "cannot be replaced: Is a directory" -o "$folder" -- true
+mkfifo pipe
+ln -s pipe leads-to-it
+for file in pipe leads-to-it; do
+	refused "cannot be replaced: it is not a regular file" -o $file -- true
+	[ -p $file ] || { echo "$file is gone" && failed=1; }
+done
+said=$("$atomsan" run --keep-trace pipe -- true 2>&1)
+case $?:$said in
+1:*"pipe: cannot be replaced: it is not a regular file") ;;
+*) echo "run --keep-trace pipe: $said" && failed=1 ;;
+esac
+[ -p pipe ] || { echo "pipe is gone after run" && failed=1; }
+rm pipe leads-to-it
 refused "was the program built with 'atomsan cc'?" -o x.atr -- true
 refused "No such file or directory" -o x.atr -- ./missing
 refused "may not have a colon" -o a:b -- true
