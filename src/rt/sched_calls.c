@@ -241,8 +241,10 @@ INTERPOSER int accept(int file, struct sockaddr *address, socklen_t *length)
 {
 	struct sched_thread *me = sched_me();
 
-	heal_asleep(unlikely(heal_on) && sched_would_sleep(file, false));
-	if (likely(!me) || !sched_would_sleep(file, false))
+	if (likely(!me && !heal_on) || !sched_would_sleep(file, false))
+		return REAL(accept)(file, address, length);
+	heal_asleep(true);
+	if (!me)
 		return REAL(accept)(file, address, length);
 	return AWAY(me, REAL(accept)(file, address, length));
 }
@@ -251,8 +253,10 @@ INTERPOSER int accept4(int file, struct sockaddr *address, socklen_t *length, in
 {
 	struct sched_thread *me = sched_me();
 
-	heal_asleep(unlikely(heal_on) && sched_would_sleep(file, false));
-	if (likely(!me) || !sched_would_sleep(file, false))
+	if (likely(!me && !heal_on) || !sched_would_sleep(file, false))
+		return REAL(accept4)(file, address, length, flags);
+	heal_asleep(true);
+	if (!me)
 		return REAL(accept4)(file, address, length, flags);
 	return AWAY(me, REAL(accept4)(file, address, length, flags));
 }

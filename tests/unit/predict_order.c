@@ -328,6 +328,16 @@ static void created_under_a_lock(void **state)
 	release(&r);
 }
 
+/* A run with so many threads beside the first, and so many variables. */
+static void begin_many(struct run *r, uint32_t threads, uint32_t *variables, uint32_t count)
+{
+	begin(r);
+	for (uint32_t v = 0; v < count; v++)
+		variables[v] = history_variable(&r->h);
+	for (uint32_t t = 1; t <= threads; t++)
+		event(r, 0, HISTORY_CREATE, t);
+}
+
 /*
  * Many threads go over the elements of an array: what is predicted grows with
  * the run and not with the number of pairs, of every thread there is
@@ -340,11 +350,7 @@ static void many_alike(void **state)
 	uint32_t variables[VARIABLES], with = 0;
 	struct run r;
 
-	begin(&r);
-	for (uint32_t v = 0; v < VARIABLES; v++)
-		variables[v] = history_variable(&r.h);
-	for (uint32_t t = 1; t <= THREADS; t++)
-		event(&r, 0, HISTORY_CREATE, t);
+	begin_many(&r, THREADS, variables, VARIABLES);
 	for (uint32_t t = 1; t <= THREADS; t++)
 		for (uint32_t v = 0; v < VARIABLES; v++) {
 			uint32_t u = unit(&r, t);
@@ -373,11 +379,7 @@ static void many_locks(void **state)
 	uint32_t variables[VARIABLES], with = 0;
 	struct run r;
 
-	begin(&r);
-	for (uint32_t v = 0; v < VARIABLES; v++)
-		variables[v] = history_variable(&r.h);
-	for (uint32_t t = 1; t <= THREADS; t++)
-		event(&r, 0, HISTORY_CREATE, t);
+	begin_many(&r, THREADS, variables, VARIABLES);
 	for (uint32_t t = 1; t <= THREADS; t++)
 		for (uint32_t v = 0; v < VARIABLES; v++) {
 			uint32_t u = unit(&r, t);
