@@ -140,6 +140,44 @@ void __atomsan_heal_after(void);
 void __atomsan_heal_enter(const char *unit);
 void __atomsan_heal_leave(void);
 
+/* ---- bare locks: under them nothing is healed, see pass/heal_bare.c ---- */
+
+/* What locks and unlocks them. */
+enum atomsan_heal_lock {
+	ATOMSAN_HEAL_MUTEX,
+	ATOMSAN_HEAL_MTX,
+	ATOMSAN_HEAL_SPIN,
+	ATOMSAN_HEAL_RDLOCK,
+	ATOMSAN_HEAL_WRLOCK,
+	ATOMSAN_HEAL_LOCKS
+};
+
+/* The program and the runtime are one module; the runtime must only not keep them to itself. */
+#ifdef ATOMSAN_RUNTIME
+#define ATOMSAN_HEAL_HERE extern __attribute__((visibility("default")))
+#else
+#define ATOMSAN_HEAL_HERE extern __attribute__((visibility("hidden")))
+#endif
+/* libc's own functions. */
+struct atomsan_heal_real {
+	int (*lock)(void *), (*unlock)(void *);
+};
+ATOMSAN_HEAL_HERE struct atomsan_heal_real __atomsan_heal_real[ATOMSAN_HEAL_LOCKS];
+/* Nobody has to do with gates of locks if this is 0. */
+ATOMSAN_HEAL_HERE uint64_t __atomsan_heal_use;
+/* And if this is, the thread is known, has nothing under way, and holds no lock that is remembered. */
+ATOMSAN_HEAL_HERE __thread uint64_t __atomsan_heal_mine __attribute__((tls_model("local-exec")));
+#undef ATOMSAN_HEAL_HERE
+
+/*
+ * To lock, when one of these is not 0; `taken` is what libc's own function has
+ * returned if it has been called already, or ATOMSAN_HEAL_NOT_YET. `outer`, if it is not NULL, is a
+ * bare lock that the thread holds, of the kind in the upper 16 bits of `kinds`.
+ */
+enum { ATOMSAN_HEAL_NOT_YET = -1 };
+int __atomsan_heal_lock(void *lock, void *outer, uint32_t kinds, int taken) __attribute__((cold));
+int __atomsan_heal_unlock(void *lock, uint32_t kind) __attribute__((cold));
+
 _Static_assert(!__builtin_offsetof(struct atomsan_heal_gate, word) &&
 		       __builtin_offsetof(struct atomsan_heal_gate, mode) == 4,
 	       "they are looked at together");

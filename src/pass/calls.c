@@ -126,6 +126,9 @@ static bool is_known(const char *name)
 	/* What the C library's headers make of scanf and strtol. */
 	if (!strncmp(name, "__isoc99_", 9) || !strncmp(name, "__isoc23_", 9))
 		name += 9;
+	/* Healing may wait. */
+	if (!strncmp(name, "__atomsan_heal_", 15))
+		return false;
 	length = strlen(name);
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))

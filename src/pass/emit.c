@@ -55,13 +55,12 @@ static bool for_executable(void)
 	       !LLVMGetModuleFlag(emit.module, "PIC Level", 9);
 }
 
-/* Link inlined.c in, for the inliner and nobody else. */
-static void link_inlined(void)
+/* For the inliner and nobody else. */
+static void link_inlined(const void *bitcode, size_t size)
 {
-	LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRange(
-		(const char *)inlined_bitcode, sizeof inlined_bitcode, "inlined", false);
+	LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRange(bitcode, size, "inlined", false);
 	LLVMModuleRef inlined;
-	LLVMValueRef used;
+	LLVMValueRef used, thread;
 
 	if (LLVMParseBitcodeInContext2(emit.context, bytes, &inlined)) {
 		fprintf(stderr, "atomsan: the plugin's own bitcode cannot be read\n");
@@ -76,9 +75,9 @@ static void link_inlined(void)
 	LLVMSetTarget(inlined, LLVMGetTarget(emit.module));
 	LLVMSetDataLayout(inlined, LLVMGetDataLayoutStr(emit.module));
 	/* One operand instead of a load of the offset and one. */
-	if (for_executable())
-		LLVMSetThreadLocalMode(LLVMGetNamedGlobal(inlined, "__atomsan_thread"),
-				       LLVMLocalExecTLSModel);
+	thread = LLVMGetNamedGlobal(inlined, "__atomsan_thread");
+	if (thread && for_executable())
+		LLVMSetThreadLocalMode(thread, LLVMLocalExecTLSModel);
 	LLVMLinkModules2(emit.module, inlined);
 	for (LLVMValueRef f = LLVMGetFirstFunction(emit.module); f; f = LLVMGetNextFunction(f)) {
 		size_t length;
@@ -91,16 +90,22 @@ static void link_inlined(void)
 	}
 }
 
-void emit_begin(LLVMModuleRef module)
+void emit_begin_with(LLVMModuleRef module, const void *bitcode, size_t size)
 {
 	emit.module = module;
 	emit.context = LLVMGetModuleContext(module);
 	emit.layout = LLVMGetModuleDataLayout(module);
 	emit.builder = LLVMCreateBuilderInContext(emit.context);
-	link_inlined();
+	link_inlined(bitcode, size);
+}
+
+void emit_begin(LLVMModuleRef module)
+{
+	emit_begin_with(module, inlined_bitcode, sizeof inlined_bitcode);
 }
 
 void emit_end(void)
 {
 	LLVMDisposeBuilder(emit.builder);
+	emit.module = NULL;
 }

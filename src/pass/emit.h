@@ -9,9 +9,10 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* The module at hand. */
+/* The module at hand; NULL: none. */
 extern struct emit {
 	LLVMModuleRef module;
 	LLVMContextRef context;
@@ -20,6 +21,8 @@ extern struct emit {
 } emit;
 
 void emit_begin(LLVMModuleRef module);
+/* The same with other functions than those of inlined.c. */
+void emit_begin_with(LLVMModuleRef module, const void *bitcode, size_t size);
 void emit_end(void);
 
 /* The builder goes in front of it, and what it builds has its line. */

@@ -75,7 +75,9 @@ void pass_late(LLVMModuleRef module)
 {
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
 		lanes_allow_speculation(f);
-	if (!accesses_early() && !finished_before && !heal_wanted())
+	if (!finished_before && heal_wanted())
+		heal_bare(module);
+	else if (!accesses_early() && !finished_before)
 		instrument_module(module);
 	types_forget();
 	notes_forget();

@@ -282,6 +282,8 @@ LLVMValueRef instrument_updating_store(LLVMValueRef load);
 /* The repository that was asked for, or NULL. */
 const char *heal_wanted(void);
 void heal_instrument(LLVMModuleRef module);
+/* heal_bare.c: late; locks under which nothing is healed are libc's own calls again. */
+void heal_bare(LLVMModuleRef module);
 
 /* empty.c: late; takes marks of frames away in which nobody is told of anything. The marks are calls of
  * __atomsan_inl_enter, in the order of the function. */

@@ -29,6 +29,7 @@ void field_find(void)
 	REAL_LOCK_FUNCTIONS(F)
 	REAL_SLEEP_FUNCTIONS(F)
 #undef F
+	field_bare_find();
 	/* pairs with the load in field_get() */
 	__atomic_store_n(&field_table.ready, true, __ATOMIC_RELEASE);
 	errno = saved;

@@ -24,6 +24,8 @@ extern struct field_table {
 #undef F
 } field_table;
 void field_find(void); /* fills it */
+/* From here on bare locks are libc's own. */
+void field_bare_find(void);
 
 static inline const struct field_table *field_get(void)
 {

@@ -154,3 +154,68 @@ TAKES(mtx_lock, (mtx_t * lock), (lock), false, mtx_unlock)
 TAKES(mtx_trylock, (mtx_t * lock), (lock), false, mtx_unlock)
 TAKES(mtx_timedlock, (mtx_t * lock, const struct timespec *until), (lock, until), false, mtx_unlock)
 GIVES(mtx_unlock, mtx_t)
+
+/* ---- bare locks ---- */
+
+#define BARE(F)                                                                                \
+	F(ATOMSAN_HEAL_MUTEX, pthread_mutex_lock, pthread_mutex_unlock, pthread_mutex_t)       \
+	F(ATOMSAN_HEAL_MTX, mtx_lock, mtx_unlock, mtx_t)                                       \
+	F(ATOMSAN_HEAL_SPIN, pthread_spin_lock, pthread_spin_unlock, pthread_spinlock_t)       \
+	F(ATOMSAN_HEAL_RDLOCK, pthread_rwlock_rdlock, pthread_rwlock_unlock, pthread_rwlock_t) \
+	F(ATOMSAN_HEAL_WRLOCK, pthread_rwlock_wrlock, pthread_rwlock_unlock, pthread_rwlock_t)
+
+/* Until libc's are found, who looks finds what does the finding. */
+#define FIRST(kind, locks, unlocks, type)           \
+	static int first_##locks(void *lock)        \
+	{                                           \
+		return REAL(locks)((type *)lock);   \
+	}                                           \
+	static int first_un_##locks(void *lock)     \
+	{                                           \
+		return REAL(unlocks)((type *)lock); \
+	}
+BARE(FIRST)
+#define ROW(kind, locks, unlocks, type) [kind] = {first_##locks, first_un_##locks},
+EXPORT struct atomsan_heal_real __atomsan_heal_real[ATOMSAN_HEAL_LOCKS] = {BARE(ROW)};
+
+void field_bare_find(void)
+{
+#define FOUND(kind, locks, unlocks, type)                               \
+	if (field_table.locks && field_table.unlocks)                   \
+		__atomsan_heal_real[kind] = (struct atomsan_heal_real){ \
+			(int (*)(void *))field_table.locks, (int (*)(void *))field_table.unlocks};
+	BARE(FOUND)
+}
+
+/*
+ * A bare lock is not remembered while nobody could want to know. Who comes to
+ * another one inside of it, and may have to wait there, says so now.
+ */
+EXPORT int __atomsan_heal_lock(void *lock, void *outer, uint32_t kinds, int taken)
+{
+	const void *place = __builtin_return_address(0);
+
+	if (outer && field_looks() && !heal_lock_is_held(outer)) {
+		heal_self.place = place;
+		heal_lock_taken(outer, kinds >> 16 == ATOMSAN_HEAL_RDLOCK);
+	}
+	switch (kinds & 0xffff) {
+#define LOCK(kind, locks, unlocks, type)                                   \
+	case kind:                                                         \
+		return taken == ATOMSAN_HEAL_NOT_YET ? locks((type *)lock) \
+						     : take_by_##locks(true, taken, place, (type *)lock);
+		BARE(LOCK)
+	}
+	return taken;
+}
+
+EXPORT int __atomsan_heal_unlock(void *lock, uint32_t kind)
+{
+	switch (kind) {
+#define UNLOCK(kind, locks, unlocks, type) \
+	case kind:                         \
+		return unlocks((type *)lock);
+		BARE(UNLOCK)
+	}
+	return EINVAL;
+}

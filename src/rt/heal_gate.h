@@ -104,8 +104,7 @@ enum heal_apart {
 
 /* What a thread has. */
 struct heal_thread {
-	uint32_t number; /* 0: not met */
-	struct heal_told *mine;
+	/* This and the next are what bare locks look at. */
 	uint32_t held_count;
 	/* By itself, and looked at as one word: who stores a part of a word and then loads all of it waits
 	 * until the store is through. */
@@ -118,6 +117,8 @@ struct heal_thread {
 		};
 		uint32_t under_way; /* all four; 0: a lock is nothing but a lock */
 	};
+	uint32_t number; /* 0: not met */
+	struct heal_told *mine;
 	bool told;                           /* others know which bytes it is about to access */
 	uint32_t waits;                      /* as the others see it, see heal_waits() */
 	const void *place;                   /* of the call that locks */
@@ -137,7 +138,10 @@ struct heal_thread {
 		uint32_t times, gated;
 	} entered[HEAL_COUNTS];
 };
-extern __thread struct heal_thread heal_self __attribute__((tls_model("local-exec")));
+extern __thread struct heal_thread heal_self __asm__("__atomsan_heal_mine")
+	__attribute__((tls_model("local-exec"), visibility("default")));
+_Static_assert(!offsetof(struct heal_thread, held_count) && offsetof(struct heal_thread, under_way) == 4,
+	       "they are looked at together");
 
 /* Bits of `under_way`. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -164,12 +168,12 @@ extern struct heal_settings {
  * next sees that there is one.
  */
 extern struct heal_use {
-	/* These three are looked at together. */
+	/* These three are looked at together, by bare locks as well. */
 	uint32_t closed; /* locks' gates that have an owner, and threads that wait at any gate */
 	uint16_t leads;  /* some calls close gates before they lock */
 	uint16_t tracks; /* some sections wait for a lock to be free */
 	uint32_t whole;  /* some sections are whole units */
-} heal_use __attribute__((aligned(64)));
+} heal_use __asm__("__atomsan_heal_use") __attribute__((aligned(64), visibility("default")));
 static inline __attribute__((always_inline)) bool heal_unused(void)
 {
 	return heal_likely(!__atomic_load_n((const uint64_t *)&heal_use, __ATOMIC_RELAXED));
@@ -432,6 +436,7 @@ void heal_lock_failed(void); /* it has not been got */
  * shared ones close the gate first. */
 void heal_lock_leads(void);
 void heal_lock_taken(const void *lock, bool shared);
+bool heal_lock_is_held(const void *lock);
 void heal_lock_released(const void *lock);
 
 #pragma GCC visibility pop

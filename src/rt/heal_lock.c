@@ -32,6 +32,11 @@ static struct heal_held *find(const void *lock)
 	return NULL;
 }
 
+bool heal_lock_is_held(const void *lock)
+{
+	return find(lock) != NULL;
+}
+
 static void pass_gate(const void *lock)
 {
 	struct heal_thread *me = &heal_self;
