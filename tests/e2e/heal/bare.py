@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""bare.py ATOMSAN SOURCE: which locks of a build for the field are bare, and that they are where somebody has to know of them.
+"""bare.py ATOMSAN SOURCE GUARDS: which locks of a build for the field are bare, and that they are where somebody has to know of them.
 
 How many calls of each function are bare is said behind it in the source. A bare one has a call of the runtime for when there is
 something to look at.
@@ -28,20 +28,20 @@ def run(*words, **more):
 
 
 def repository(source, path):
-    where = {kind: number for number, line in enumerate(source.splitlines(), 1)
+    where = {kind: number for number, line in enumerate(source.read_text().splitlines(), 1)
              for kind in re.findall(r"/\* (entry|end) \*/", line)}
     path.write_text(f"""atomicity 1
 program bare
 section A-00000001 shared.value
-  entry R shared.value get bare.c:{where['entry']}:0
-  end W shared.value set bare.c:{where['end']}:0 allow none
-  unit add bare.c
+  entry R shared.value get {source.name}:{where['entry']}:0
+  end W shared.value set {source.name}:{where['end']}:0 allow none
+  unit add {source.name}
 """)
 
 
 def expected(source):
     return {name: (int(bare), int(all_)) for name, bare, all_ in
-            re.findall(r"^(?:APART )?\w[\w ]*?\*?(\w+)\([^;{]*\)\n\{\n.*?^\} /\* bare (\d+) of (\d+) \*/$", source, re.M | re.S)}
+            re.findall(r"^(?:APART |__attribute__\(\(noinline\)\) )?\w[\w ]*?\*?(\w+)\([^;{]*\)\n\{\n.*?^\} /\* bare (\d+) of (\d+) \*/$", source, re.M | re.S)}
 
 
 def found(text):
@@ -54,23 +54,32 @@ def found(text):
     return counts
 
 
+def check(compiler, source, levels, folder):
+    """The repository for this source, once all its functions are as they say."""
+    table = folder / f"{source.name}.atomicity"
+    repository(source, table)
+    text = source.read_text()
+    wanted = expected(text)
+    if len(wanted) != len(re.findall(r"/\* bare \d+ of \d+ \*/", text)):
+        fail(f"{source.name}: some comments belong to no function")
+    for level in levels:
+        run(*compiler, f"--heal={table}", "-g", level, "-S", "-emit-llvm", source, "-o", folder / "bare.ll")
+        counts = found((folder / "bare.ll").read_text())
+        wrong = [f"{name}: bare {counts.get(name)}, expected {want}" for name, want in wanted.items()
+                 if counts.get(name) != want]
+        if wrong:
+            fail(f"{source.name}, {level}: " + "; ".join(wrong))
+    return table
+
+
 def main():
-    atomsan, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    text = pathlib.Path(source).read_text()
+    atomsan = os.path.abspath(sys.argv[1])
+    source, guards = (pathlib.Path(name).resolve() for name in sys.argv[2:4])
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
-        table = folder / "bare.atomicity"
-        repository(text, table)
-        wanted = expected(text)
-        if len(wanted) != len(re.findall(r"/\* bare \d+ of \d+ \*/", text)):
-            fail("some comments belong to no function")
-        for level in ("-O1", "-O2", "-O3"):
-            run(atomsan, "cc", f"--heal={table}", "-g", level, "-fno-inline", "-S", "-emit-llvm", source, "-o", folder / "bare.ll")
-            counts = found((folder / "bare.ll").read_text())
-            wrong = [f"{name}: bare {counts.get(name)}, expected {want}" for name, want in wanted.items()
-                     if counts.get(name) != want]
-            if wrong:
-                fail(f"{level}: " + "; ".join(wrong))
+        table = check([atomsan, "cc", "-fno-inline"], source, ("-O1", "-O2", "-O3"), folder)
+        # Guards are to be inlined, and units are not.
+        check([atomsan, "c++", "-std=c++17"], guards, ("-O2", "-O3"), folder)
         # Where nothing is healed the code is clang's.
         (folder / "plain.c").write_text("#include <pthread.h>\nint f(pthread_mutex_t *m)\n{\n\tpthread_mutex_lock(m);\n"
                                         "\treturn pthread_mutex_unlock(m);\n}\n")
