@@ -109,6 +109,8 @@ enum atomsan_function_flag {
 	ATOMSAN_FN_DISPATCHES = 8192, /* a loop that calls through a pointer, or a std::function */
 	ATOMSAN_FN_GIVEN =
 		16384, /* called by who does not know it: its address is taken, or the C++ library calls it */
+	ATOMSAN_FN_AGAIN = 32768, /* no function, as an argument is none: what is called in it in one is an
+				     earlier search, made again */
 };
 
 #define ATOMSAN_NO_RECEIVER 0xffff

@@ -117,6 +117,19 @@ static void split_dispatcher(struct model *model, struct thread *thread, uint32_
 	bracket_close(model, thread, depth);
 }
 
+/* What the function has seen so far is of no use to it any more; an iteration of a loop in it, neither. */
+static void search_again(struct model *model, struct thread *thread, uint32_t depth)
+{
+	while (depth--) {
+		struct frame *frame = &thread->frames[depth];
+		const struct routine *routine = routine_of(model, frame->function);
+
+		unit_close_all(model, &frame->units, &frame->serial);
+		if (!routine->loop && !routine->argument)
+			break;
+	}
+}
+
 static enum frame_role role_of(const struct model *model, const struct routine *routine, bool start)
 {
 	if (routine->declared || routine->unitfor || routine->argument || model->everything ||
@@ -175,6 +188,8 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		raise_floor(model, thread, depth);
 	if (routine->waits)
 		unit_split(model, thread_index);
+	if (routine->again)
+		search_again(model, thread, depth);
 }
 
 void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)

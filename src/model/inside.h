@@ -64,6 +64,7 @@ struct routine {
 	bool known;
 	bool is_main, loop, walk;
 	bool argument;     /* stands for another parameter of the function below it */
+	bool again;        /* or for a search in it, which is made again, and its unit begins anew */
 	bool seen_through; /* getter, setter, or no unit by the user's word */
 	bool declared, unitfor;
 	bool waits;        /* who comes to it waits for others, or would if need be */

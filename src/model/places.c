@@ -265,7 +265,8 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	routine->walk = function.flags & ATOMSAN_FN_WALK;
 	routine->is_main = !routine->loop && function.name && !strcmp(function.name, "main");
 	routine->seen_through = function.flags & (ATOMSAN_FN_ACCESSOR | ATOMSAN_FN_ARGUMENT);
-	routine->argument = function.flags & ATOMSAN_FN_ARGUMENT;
+	routine->again = function.flags & ATOMSAN_FN_AGAIN && !model->options.keep_units_at_waits;
+	routine->argument = function.flags & ATOMSAN_FN_ARGUMENT && !(function.flags & ATOMSAN_FN_AGAIN);
 	routine->starts = function.flags & ATOMSAN_FN_START;
 	routine->passes_on = function.flags & ATOMSAN_FN_PASSES_ON;
 	routine->dispatches = function.flags & ATOMSAN_FN_DISPATCHES;
@@ -276,7 +277,7 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	if (spec && routine->receiver_type)
 		routine->merged =
 			(uint16_t)number(&model->names, spec_type_merge(spec, function.receiver_type));
-	if (spec && function.name && !routine->loop && !routine->argument) {
+	if (spec && function.name && !routine->loop && !(function.flags & ATOMSAN_FN_ARGUMENT)) {
 		unsigned word = spec_function(spec, function.name, function.linkage_name, function.file);
 
 		routine->declared = word & SPEC_UNIT;

@@ -275,3 +275,11 @@ bool calls_surely_synchronise(LLVMValueRef instruction)
 
 	return node && node->surely;
 }
+
+bool calls_operation(LLVMValueRef call)
+{
+	LLVMValueRef callee = util_callee(call);
+	size_t length;
+
+	return callee && LLVMIsDeclaration(callee) && is_operation(LLVMGetValueName2(callee, &length));
+}

@@ -121,32 +121,6 @@ static int number_of(LLVMValueRef call)
 	return NONE;
 }
 
-/*
- * Do two values mean the same lock? What is loaded from one address twice is
- * taken for the same: who changes the pointer to a lock that is held loses it.
- */
-static bool alike(LLVMValueRef a, LLVMValueRef b, unsigned steps)
-{
-	LLVMOpcode code;
-	int count;
-
-	if (a == b)
-		return true;
-	if (!steps || !LLVMIsAInstruction(a) || !LLVMIsAInstruction(b) || LLVMTypeOf(a) != LLVMTypeOf(b))
-		return false;
-	code = LLVMGetInstructionOpcode(a);
-	count = LLVMGetNumOperands(a);
-	if (code != LLVMGetInstructionOpcode(b) || count != LLVMGetNumOperands(b))
-		return false;
-	if (code == LLVMGetElementPtr ? LLVMGetGEPSourceElementType(a) != LLVMGetGEPSourceElementType(b)
-				      : code != LLVMLoad && !LLVMIsACastInst(a) && !LLVMIsABinaryOperator(a))
-		return false;
-	for (int i = 0; i < count; i++)
-		if (!alike(LLVMGetOperand(a, (unsigned)i), LLVMGetOperand(b, (unsigned)i), steps - 1))
-			return false;
-	return true;
-}
-
 static LLVMValueRef address_of(LLVMValueRef call)
 {
 	return LLVMGetOperand(call, 0);
@@ -212,13 +186,13 @@ static bool is_end(LLVMValueRef call, const struct lock *lock, bool all)
 	bool some = false;
 
 	if (!LLVMIsAPHINode(address) || address == lock->address)
-		return alike(address, lock->address, ALIKE);
+		return util_alike(address, lock->address, ALIKE);
 	/* What it was before the lock was taken is another one, as in a walk from lock to lock. */
 	if (!ways_came_to(LLVMGetInstructionParent(address)))
 		return false;
 	for (unsigned i = 0; i < LLVMCountIncoming(address); i++) {
 		LLVMBasicBlockRef from = LLVMGetIncomingBlock(address, i);
-		bool same = alike(LLVMGetIncomingValue(address, i), lock->address, ALIKE);
+		bool same = util_alike(LLVMGetIncomingValue(address, i), lock->address, ALIKE);
 
 		if (from != LLVMGetInstructionParent(lock->call) && !ways_came_to(from))
 			continue;
@@ -247,7 +221,8 @@ static enum ways_step visit_held(LLVMValueRef i, void *with)
 	if (inner != NONE) {
 		lock->inside[inner] = true;
 		/* Taken twice, it is not over where it is let go first. */
-		return locks[inner].kind == lock->kind && alike(locks[inner].address, lock->address, ALIKE)
+		return locks[inner].kind == lock->kind &&
+				       util_alike(locks[inner].address, lock->address, ALIKE)
 			       ? WAYS_LOST
 			       : WAYS_GO_ON;
 	}

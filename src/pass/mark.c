@@ -133,6 +133,27 @@ static LLVMValueRef leaving_point(LLVMValueRef terminator)
 	return terminator;
 }
 
+enum { MOST_SEARCHES = 8 };
+
+/* A frame around a search that is made again, in which the function's unit begins anew. */
+static void mark_search(LLVMBuilderRef builder, LLVMModuleRef module, LLVMValueRef function,
+			LLVMValueRef call)
+{
+	LLVMValueRef behind = LLVMIsAInvokeInst(call) ? LLVMGetFirstInstruction(LLVMGetNormalDest(call))
+						      : LLVMGetNextInstruction(call);
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(call);
+	LLVMValueRef frame, arguments[2];
+
+	arguments[0] = sites_function(module, function, location ? LLVMDILocationGetLine(location) : 0,
+				      ATOMSAN_FN_ARGUMENT | ATOMSAN_FN_AGAIN, 0, "");
+	arguments[1] = LLVMConstNull(LLVMPointerTypeInContext(LLVMGetModuleContext(module), 0));
+	LLVMPositionBuilderBefore(builder, call);
+	LLVMSetCurrentDebugLocation2(builder, location);
+	frame = mark_build(builder, module, MARK_ENTER, arguments);
+	LLVMPositionBuilderBefore(builder, behind);
+	mark_build(builder, module, MARK_EXIT, &frame);
+}
+
 void mark_function(LLVMValueRef function)
 {
 	LLVMModuleRef module = LLVMGetGlobalParent(function);
@@ -143,7 +164,8 @@ void mark_function(LLVMValueRef function)
 	struct iterations *loops;
 	const struct worth *worth;
 	const char *type;
-	unsigned receiver, argument;
+	unsigned receiver, argument, searched;
+	LLVMValueRef again[MOST_SEARCHES];
 
 	/* A coroutine may go on in another thread, whose frames are others. */
 	if (is_coroutine(function))
@@ -160,6 +182,7 @@ void mark_function(LLVMValueRef function)
 	LLVMSetCurrentDebugLocation2(
 		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
 							  subprogram, NULL));
+	searched = again_find(function, again, MOST_SEARCHES);
 	loops = iterations_plan(function);
 	arguments[0] = sites_function(
 		module, function, LLVMDISubprogramGetLine(subprogram),
@@ -213,6 +236,8 @@ void mark_function(LLVMValueRef function)
 			mark_build(builder, module, MARK_BACK, &around);
 		}
 	}
+	for (unsigned i = 0; i < searched; i++)
+		mark_search(builder, module, function, again[i]);
 	iterations_mark(loops, arguments[1]);
 	LLVMDisposeBuilder(builder);
 }

@@ -196,6 +196,7 @@ void calls_forget(void);
 bool calls_synchronise(LLVMValueRef instruction);        /* it may */
 bool calls_surely_synchronise(LLVMValueRef instruction); /* what it calls has a call that does */
 bool calls_only_read(LLVMValueRef call);                 /* as its attributes say */
+bool calls_operation(LLVMValueRef call);                 /* of the C library, or C++'s, that synchronises */
 
 /* ---- mark.c: early; entry and exit marks ---- */
 
@@ -267,6 +268,12 @@ void private_forget(void);                       /* uses changed */
 void private_begin(LLVMModuleRef module);
 void private_end(void);
 
+/* ---- again.c ---- */
+
+/* Calls of the function, up to so many, that search again for what an earlier one searched for, whose answer
+ * is not used any more. Early, before the function is marked. */
+unsigned again_find(LLVMValueRef function, LLVMValueRef *calls, unsigned room);
+
 /* ---- embed.c ---- */
 
 void embed_bitcode(LLVMModuleRef module);
@@ -304,6 +311,11 @@ bool util_is_intrinsic(LLVMValueRef call, const char *prefix);
 bool util_named_like(LLVMValueRef function, const char *const *prefixes); /* the last is NULL */
 /* Does a branch depend on the value, as it is or compared, over so many steps? */
 bool util_guards(LLVMValueRef value, unsigned depth);
+/*
+ * Do two addresses, computed in so many steps, mean the same? What is loaded from one address twice is taken
+ * for the same: for a lock because who changes the pointer to one that is held loses it.
+ */
+bool util_alike(LLVMValueRef a, LLVMValueRef b, unsigned steps);
 LLVMAttributeRef util_attribute(LLVMModuleRef module, const char *name, uint64_t value);
 void util_add_attribute(LLVMValueRef function, const char *name);
 /* Add to llvm.used, which the linker keeps, or llvm.compiler.used, which the compiler keeps. */

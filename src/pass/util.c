@@ -105,3 +105,25 @@ bool util_guards(LLVMValueRef value, unsigned depth)
 	}
 	return false;
 }
+
+bool util_alike(LLVMValueRef a, LLVMValueRef b, unsigned steps)
+{
+	LLVMOpcode code;
+	int count;
+
+	if (a == b)
+		return true;
+	if (!steps || !LLVMIsAInstruction(a) || !LLVMIsAInstruction(b) || LLVMTypeOf(a) != LLVMTypeOf(b))
+		return false;
+	code = LLVMGetInstructionOpcode(a);
+	count = LLVMGetNumOperands(a);
+	if (code != LLVMGetInstructionOpcode(b) || count != LLVMGetNumOperands(b))
+		return false;
+	if (code == LLVMGetElementPtr ? LLVMGetGEPSourceElementType(a) != LLVMGetGEPSourceElementType(b)
+				      : code != LLVMLoad && !LLVMIsACastInst(a) && !LLVMIsABinaryOperator(a))
+		return false;
+	for (int i = 0; i < count; i++)
+		if (!util_alike(LLVMGetOperand(a, (unsigned)i), LLVMGetOperand(b, (unsigned)i), steps - 1))
+			return false;
+	return true;
+}

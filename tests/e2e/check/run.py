@@ -16,6 +16,9 @@ ATOMSAN, INCLUDE, SOURCES, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.arg
 # Locks and searches of spins.c are no waits.
 SPUN = {(f"{name}_add {name}_set", name) for name in
         ("by_ttas", "by_outlined", "by_ticket", "by_peterson", "by_search", "by_attempts")}
+# Who searches again in again.c and means it, and who carries something over.
+MEANT = {("plain_get plain_put", "plain"), ("wrapped_add wrapped_put", "wrapped"), ("returned_get returned_put", "returned")}
+CARRIED = {(f"{name}_add {name}_put", name) for name in ("old", "other_key", "kept", "counted", "unasked", "unlocked")}
 # program (its files), options, {(units, set)}
 CASES = [
     ("figure1.c", [], set()),
@@ -41,6 +44,8 @@ CASES = [
     ("spins.cc", [], {("add set", "counter"), ("add_more set_more", "other_counter")}),
     ("spins.cc", ["--keep-units-at-waits"],
      {("add set", "counter"), ("add_more set_more", "other_counter"), ("round serve", "work")}),
+    ("again.c", [], CARRIED),
+    ("again.c", ["--keep-units-at-waits"], CARRIED | MEANT),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),

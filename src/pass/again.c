@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Searches that are made again. Who looks for something under a lock, or a read
+ * lock, and does not find it, gives the lock back, takes it for writing, and looks
+ * again before it adds anything: what it found out first is old by then, and it
+ * does not matter. In a trace this is a unit that was torn apart between reading
+ * and writing. The code shows that nothing is carried over:
+ *
+ *  - The second call is of the same function with the same arguments, it only
+ *    looks at memory, it decides where to go on, and there is no way to it but
+ *    by the first call and an operation of a lock behind that.
+ *  - Nothing that others could see is written before it.
+ *  - Nothing that was read before it is used behind it: not what the first
+ *    search said, nor anything else that is not a parameter or a constant.
+ *
+ * Asked of unoptimised code, where variables are allocas.
+ */
+#include "pass/pass.h"
+#include "pass/ways.h"
+#include "pass/worth.h"
+
+#include <string.h>
+
+enum {
+	ALIKE = 6,      /* steps in which an argument is computed */
+	DEPTH = 6,      /* of calls, and of values, that are looked into */
+	MOST_CALLS = 64 /* of a function; one with more is not looked at */
+};
+
+static bool is_call(LLVMValueRef i)
+{
+	return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
+}
+
+/* ---- who changes nothing ---- */
+
+static bool changes_nothing(LLVMValueRef function, unsigned depth);
+
+/* All that it is given is its caller's own, or a constant. */
+static bool has_nothing(LLVMValueRef call)
+{
+	for (unsigned n = 0; n < LLVMGetNumArgOperands(call); n++) {
+		LLVMValueRef argument = LLVMGetOperand(call, n), base;
+
+		if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind)
+			continue;
+		base = private_base(argument);
+		if (!private_pointer(argument) &&
+		    !(LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)))
+			return false;
+	}
+	return true;
+}
+
+/* Does it write what others could see? What locks does not. */
+static bool is_harmless(LLVMValueRef i, unsigned depth)
+{
+	LLVMValueRef callee;
+
+	if (LLVMIsAStoreInst(i))
+		return private_pointer(LLVMGetOperand(i, 1));
+	if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsAFenceInst(i))
+		return false;
+	if (!is_call(i))
+		return true;
+	if (LLVMIsAInlineAsm(LLVMGetCalledValue(i)))
+		return false;
+	callee = util_callee(i);
+	if (!callee)
+		return false;
+	if (LLVMGetIntrinsicID(callee))
+		return !util_is_intrinsic(i, "llvm.mem") || private_pointer(LLVMGetOperand(i, 0));
+	if (calls_only_read(i) || calls_operation(i))
+		return true;
+	if (!LLVMIsDeclaration(callee))
+		return select_function_ignored(callee) || changes_nothing(callee, depth);
+	return has_nothing(i);
+}
+
+static bool changes_nothing(LLVMValueRef function, unsigned depth)
+{
+	if (!depth)
+		return false;
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			if (!is_harmless(i, depth - 1))
+				return false;
+	return true;
+}
+
+/* ---- what is the same ---- */
+
+static unsigned count_stores(LLVMValueRef variable)
+{
+	unsigned count = 0;
+
+	for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use))
+		count +=
+			LLVMIsAStoreInst(LLVMGetUser(use)) && LLVMGetOperand(LLVMGetUser(use), 1) == variable;
+	return count;
+}
+
+/* Computed of variables that are set once: then it is the same wherever it is computed. */
+static bool is_steady(LLVMValueRef value, unsigned steps)
+{
+	if (!LLVMIsAInstruction(value))
+		return true;
+	if (LLVMIsAAllocaInst(value))
+		return count_stores(value) <= 1;
+	if (!steps)
+		return false;
+	for (int i = 0; i < LLVMGetNumOperands(value); i++)
+		if (!is_steady(LLVMGetOperand(value, (unsigned)i), steps - 1))
+			return false;
+	return true;
+}
+
+static bool same_search(LLVMValueRef first, LLVMValueRef second)
+{
+	unsigned count = LLVMGetNumArgOperands(first);
+	bool finds = false;
+
+	if (util_callee(first) != util_callee(second) || count != LLVMGetNumArgOperands(second))
+		return false;
+	for (unsigned n = 0; n < count; n++) {
+		LLVMValueRef one = LLVMGetOperand(first, n), other = LLVMGetOperand(second, n);
+
+		if (!util_alike(one, other, ALIKE) || !is_steady(one, ALIKE))
+			return false;
+		finds |= LLVMGetTypeKind(LLVMTypeOf(one)) == LLVMPointerTypeKind && !private_pointer(one);
+	}
+	return finds;
+}
+
+/* ---- ways ---- */
+
+struct passing {
+	LLVMValueRef by, to;
+	bool operations; /* also stop at what synchronises */
+};
+
+static enum ways_step visit_to(LLVMValueRef i, void *with)
+{
+	const struct passing *passing = with;
+
+	if (i == passing->to)
+		return WAYS_LOST;
+	return i == passing->by || (passing->operations && calls_synchronise(i)) ? WAYS_STOP : WAYS_GO_ON;
+}
+
+static bool leads(LLVMValueRef function, LLVMValueRef from, struct passing passing)
+{
+	return !ways_walk(function, from, &(struct ways_visitor){visit_to, NULL, &passing});
+}
+
+/* The second one is come to by the first one alone, and not without an operation in between. */
+static bool is_behind(LLVMValueRef function, LLVMValueRef first, LLVMValueRef second)
+{
+	return !leads(function, NULL, (struct passing){first, second, false}) &&
+	       !leads(function, second, (struct passing){first, second, false}) &&
+	       leads(function, first, (struct passing){NULL, second, false}) &&
+	       !leads(function, first, (struct passing){NULL, second, true});
+}
+
+static bool writes_before(LLVMValueRef function, LLVMValueRef second)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			if (i != second && !is_harmless(i, DEPTH) &&
+			    leads(function, i, (struct passing){NULL, second, false}))
+				return true;
+	return false;
+}
+
+/* ---- what is carried over ---- */
+
+/* A guard of C++, which is constructed before the second search and destroyed behind it. */
+static bool is_guard(LLVMValueRef variable)
+{
+	LLVMTypeRef type = LLVMGetAllocatedType(variable);
+	const char *name = LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;
+
+	return name && (strstr(name, "unique_lock") || strstr(name, "lock_guard") ||
+			strstr(name, "shared_lock") || strstr(name, "scoped_lock"));
+}
+
+static bool is_set_cleanly(LLVMValueRef variable, unsigned steps);
+
+/* Computed of parameters and constants alone. */
+static bool is_clean(LLVMValueRef value, unsigned steps)
+{
+	if (!LLVMIsAInstruction(value))
+		return true;
+	if (!steps)
+		return false;
+	if (LLVMIsALoadInst(value))
+		return LLVMIsAAllocaInst(LLVMGetOperand(value, 0)) &&
+		       is_set_cleanly(LLVMGetOperand(value, 0), steps - 1);
+	if (!LLVMIsABinaryOperator(value) && !LLVMIsACastInst(value) && !LLVMIsAGetElementPtrInst(value) &&
+	    !LLVMIsAICmpInst(value))
+		return false;
+	for (int i = 0; i < LLVMGetNumOperands(value); i++)
+		if (!is_clean(LLVMGetOperand(value, (unsigned)i), steps - 1))
+			return false;
+	return true;
+}
+
+static bool is_set_cleanly(LLVMValueRef variable, unsigned steps)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (LLVMIsALoadInst(user) || (is_call(user) && util_is_intrinsic(user, "llvm.lifetime")))
+			continue;
+		if (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 1) != variable ||
+		    !is_clean(LLVMGetOperand(user, 0), steps))
+			return false;
+	}
+	return true;
+}
+
+struct carried {
+	LLVMValueRef variable, first;
+};
+
+/* Its content is looked at before it is set. */
+static enum ways_step visit_use(LLVMValueRef i, void *with)
+{
+	const struct carried *carried = with;
+
+	if (i == carried->first)
+		return WAYS_STOP;
+	if (LLVMIsAStoreInst(i) && LLVMGetOperand(i, 1) == carried->variable)
+		return LLVMGetOperand(i, 0) == carried->variable ? WAYS_LOST : WAYS_STOP;
+	if (is_call(i) && util_is_intrinsic(i, "llvm.lifetime"))
+		return WAYS_GO_ON;
+	for (int n = 0; n < LLVMGetNumOperands(i); n++)
+		if (LLVMGetOperand(i, (unsigned)n) == carried->variable)
+			return WAYS_LOST;
+	return WAYS_GO_ON;
+}
+
+struct behind {
+	LLVMValueRef first, second;
+};
+
+/* Was the value computed before the second search? */
+static bool is_before(LLVMValueRef value, LLVMValueRef second)
+{
+	if (LLVMGetInstructionParent(value) != LLVMGetInstructionParent(second))
+		return !ways_came_to(LLVMGetInstructionParent(value));
+	for (LLVMValueRef i = LLVMGetNextInstruction(value); i; i = LLVMGetNextInstruction(i))
+		if (i == second)
+			return true;
+	return false;
+}
+
+/* A value that was computed before and is used behind, without a variable. */
+static enum ways_step visit_behind(LLVMValueRef i, void *with)
+{
+	const struct behind *behind = with;
+
+	if (i == behind->first)
+		return WAYS_STOP;
+	for (int n = 0; n < LLVMGetNumOperands(i); n++) {
+		LLVMValueRef value = LLVMGetOperand(i, (unsigned)n);
+
+		if (LLVMIsAInstruction(value) && !LLVMIsAAllocaInst(value) &&
+		    is_before(value, behind->second) && !is_clean(value, DEPTH))
+			return WAYS_LOST;
+	}
+	return WAYS_GO_ON;
+}
+
+static bool carries_over(LLVMValueRef function, LLVMValueRef first, LLVMValueRef second)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+	struct behind behind = {first, second};
+
+	if (!ways_walk(function, second, &(struct ways_visitor){visit_behind, NULL, &behind}))
+		return true;
+	for (LLVMValueRef i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i)) {
+		struct carried carried = {i, first};
+
+		if (LLVMIsAAllocaInst(i) && !is_guard(i) && !is_set_cleanly(i, DEPTH) &&
+		    !ways_walk(function, second, &(struct ways_visitor){visit_use, NULL, &carried}))
+			return true;
+	}
+	return false;
+}
+
+/* ---- what is decided by it ---- */
+
+/* A branch behind it depends on the value, by variables and by functions that it is given to. */
+static bool leads_to_branch(LLVMValueRef value, LLVMValueRef second, unsigned steps)
+{
+	if (!LLVMIsAAllocaInst(value) && util_guards(value, 3))
+		return true;
+	for (LLVMUseRef use = LLVMGetFirstUse(value); steps && use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use), next = user;
+
+		if (!LLVMIsAInstruction(user) || is_before(user, second))
+			continue;
+		if (LLVMIsAStoreInst(user))
+			next = LLVMGetOperand(user, 1);
+		else if (!LLVMIsALoadInst(user) && !LLVMIsAGetElementPtrInst(user) && !is_call(user) &&
+			 !LLVMIsAExtractValueInst(user))
+			continue;
+		if (next != value && leads_to_branch(next, second, steps - 1))
+			return true;
+	}
+	return false;
+}
+
+static bool decides(LLVMValueRef function, LLVMValueRef first, LLVMValueRef second)
+{
+	struct passing passing = {first, NULL, false};
+
+	ways_walk(function, second, &(struct ways_visitor){visit_to, NULL, &passing});
+	return leads_to_branch(second, second, 4);
+}
+
+static bool may_search(LLVMValueRef call)
+{
+	LLVMValueRef callee = util_callee(call);
+
+	return callee && !LLVMGetIntrinsicID(callee) && !calls_synchronise(call) &&
+	       LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind &&
+	       (LLVMIsDeclaration(callee) ? calls_only_read(call) : changes_nothing(callee, DEPTH));
+}
+
+/* Behind an invoke there is room for a mark only where nobody else comes. */
+static bool can_be_marked(LLVMValueRef call)
+{
+	LLVMUseRef use;
+
+	if (!LLVMIsAInvokeInst(call))
+		return true;
+	use = LLVMGetFirstUse(LLVMBasicBlockAsValue(LLVMGetNormalDest(call)));
+	return use && !LLVMGetNextUse(use) &&
+	       !LLVMIsAPHINode(LLVMGetFirstInstruction(LLVMGetNormalDest(call)));
+}
+
+unsigned again_find(LLVMValueRef function, LLVMValueRef *found, unsigned room)
+{
+	LLVMValueRef calls[MOST_CALLS];
+	unsigned count = 0, found_count = 0;
+	bool synchronises = false, begun = false;
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+			if (!is_call(i))
+				continue;
+			synchronises |= calls_synchronise(i);
+			if (util_callee(i) && count < MOST_CALLS)
+				calls[count++] = i;
+		}
+	for (unsigned i = 0; synchronises && i < count && found_count < room; i++)
+		for (unsigned j = 0; j < count; j++) {
+			if (i == j || !same_search(calls[j], calls[i]) || !may_search(calls[i]) ||
+			    !can_be_marked(calls[i]))
+				continue;
+			if (!begun)
+				ways_begin(function);
+			begun = true;
+			if (is_behind(function, calls[j], calls[i]) && !writes_before(function, calls[i]) &&
+			    decides(function, calls[j], calls[i]) &&
+			    !carries_over(function, calls[j], calls[i])) {
+				found[found_count++] = calls[i];
+				break;
+			}
+		}
+	if (begun)
+		ways_end();
+	return found_count;
+}
