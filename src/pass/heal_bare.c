@@ -113,6 +113,12 @@ static bool unlocks_any(LLVMValueRef instruction)
 	return false;
 }
 
+/* Leaves the function, and whatever is held. */
+static bool jumps(LLVMValueRef instruction)
+{
+	return strstr(called(instruction), "longjmp") != NULL;
+}
+
 static int number_of(LLVMValueRef call)
 {
 	for (int i = 0; i < lock_count; i++)
@@ -227,7 +233,8 @@ static enum ways_step visit_held(LLVMValueRef i, void *with)
 			       : WAYS_GO_ON;
 	}
 	/* Held beyond the function, or where something is healed perhaps. */
-	if (LLVMIsAReturnInst(i) || LLVMIsAResumeInst(i) || (calls_synchronise(i) && !unlocks_any(i)))
+	if (jumps(i) || LLVMIsAReturnInst(i) || LLVMIsAResumeInst(i) ||
+	    (calls_synchronise(i) && !unlocks_any(i)))
 		return WAYS_LOST;
 	return LLVMIsACallBrInst(i) ? WAYS_LOST : WAYS_GO_ON;
 }

@@ -8,6 +8,7 @@
  * the order in which the section's thread must not be waited for.
  */
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <threads.h>
 
@@ -202,6 +203,14 @@ void waits(pthread_mutex_t *a)
 	pthread_mutex_lock(a);
 	while (!count)
 		pthread_cond_wait(&condition, a);
+	pthread_mutex_unlock(a);
+} /* bare 0 of 1 */
+
+void jumps(pthread_mutex_t *a, jmp_buf to)
+{
+	pthread_mutex_lock(a);
+	if (count)
+		longjmp(to, 1);
 	pthread_mutex_unlock(a);
 } /* bare 0 of 1 */
 
