@@ -14,7 +14,7 @@ import tempfile
 
 # Those that wait for others in the middle of their section.
 WAITS = ("join", "barrier", "semaphore", "condition", "polls", "epolls", "selects", "reads")
-KEYS = {"id", "variable", "unit", "entered", "healed", "scheduled", "timeouts", "given_up", "waited_ns", "gated"}
+KEYS = {"id", "variable", "unit", "entered", "healed", "scheduled", "timeouts", "given_up", "waited_ns", "gated", "cut_short"}
 LIMIT = 60  # far from what any of them takes: who comes near is stuck
 
 
