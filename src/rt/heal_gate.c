@@ -185,6 +185,7 @@ static void hold_up(struct atomsan_heal_gate *gate, uint32_t owner, struct atoms
 	uint64_t until = began + (most < MOMENT_NS ? most : MOMENT_NS);
 	bool late = false;
 
+	count(blamed, most ? ATOMSAN_HEAL_SCHEDULED : ATOMSAN_HEAL_CUT_SHORT, 1);
 	for (; heal_owner(gate) == owner && now < until && !late; now = heal_now())
 		if (!heal_wait_scheduled(gate, until, &late))
 			heal_nap();
@@ -377,10 +378,8 @@ static bool may_wait(struct atomsan_heal_gate *gate, uint32_t node, uint32_t own
 	if (!heal_order_forbids(node) || (leave_line(wish) && !heal_order_forbids(node)))
 		return true;
 	/* An entry elsewhere would only have stood in line. */
-	if (!wish->section || heal_conflicts(gate, wish)) {
-		count(blamed, ATOMSAN_HEAL_SCHEDULED, 1);
+	if (!wish->section || heal_conflicts(gate, wish))
 		hold_up(gate, owner, blamed);
-	}
 	return false;
 }
 
