@@ -104,6 +104,7 @@ enum atomsan_heal_what {
 	ATOMSAN_HEAL_ENTRY = 1,
 	ATOMSAN_HEAL_END = 2,
 	ATOMSAN_HEAL_LOCAL = 4, /* or'ed: from the entry to the end nothing is called, and nobody leaves */
+	ATOMSAN_HEAL_PIECE = 8, /* or'ed: one of several accesses that the optimiser made of a copy */
 };
 struct atomsan_heal_role {
 	struct atomsan_heal_section *section;

@@ -121,7 +121,7 @@ static int32_t text_distance(const int32_t *field, const char *text)
 
 /* What is written down, or NULL: nothing that others could see. */
 static struct heal_found *add(LLVMValueRef instruction, LLVMValueRef pointer, uint64_t size, bool write,
-			      enum atomsan_access kind, const char *whole)
+			      enum atomsan_access kind)
 {
 	struct atomsan_site *site = (struct atomsan_site *)arena + found_count;
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
@@ -132,8 +132,7 @@ static struct heal_found *add(LLVMValueRef instruction, LLVMValueRef pointer, ui
 	if (!subprogram || found_count == MOST_SITES || private_pointer(pointer))
 		return NULL;
 	note_find(instruction, write, &note);
-	if (select_type_ignored(*note.type ? note.type : whole) ||
-	    select_member_ignored(note.type, note.member))
+	if (select_type_ignored(note.type) || select_member_ignored(note.type, note.member))
 		return NULL;
 	if (found_count == found_room) {
 		found_room = found_room ? 2 * found_room : 1024;
@@ -143,7 +142,7 @@ static struct heal_found *add(LLVMValueRef instruction, LLVMValueRef pointer, ui
 		.instruction = instruction,
 		.pointer = pointer,
 		.size = size,
-		.whole = *note.type ? "" : whole,
+		.whole = *note.member ? "" : note.type,
 		.reads = kind != ATOMSAN_WRITE && kind != ATOMSAN_ATOMIC_STORE,
 		.writes = kind != ATOMSAN_READ && kind != ATOMSAN_ATOMIC_LOAD,
 		.atomic = kind != ATOMSAN_READ && kind != ATOMSAN_WRITE && kind != ATOMSAN_UPDATE,
@@ -168,8 +167,7 @@ static void add_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeR
 	LLVMModuleRef module =
 		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
 
-	add(instruction, pointer, LLVMStoreSizeOfType(LLVMGetModuleDataLayout(module), type), write, kind,
-	    "");
+	add(instruction, pointer, LLVMStoreSizeOfType(LLVMGetModuleDataLayout(module), type), write, kind);
 }
 
 static void add_copies(LLVMValueRef call)
@@ -181,7 +179,7 @@ static void add_copies(LLVMValueRef call)
 		const struct heal_copy *copy = &copies[i];
 		uint64_t size = LLVMIsAConstantInt(copy->length) ? LLVMConstIntGetZExtValue(copy->length) : 0;
 		struct heal_found *at = add(call, copy->pointer, size, copy->writes,
-					    copy->writes ? ATOMSAN_WRITE : ATOMSAN_READ, copy->type);
+					    copy->writes ? ATOMSAN_WRITE : ATOMSAN_READ);
 
 		if (at)
 			at->length = copy->length;
@@ -272,13 +270,6 @@ static bool has_function(const struct atomicity_table *table, const struct atomi
 	return false;
 }
 
-static bool is_member_of(const char *variable, const char *type)
-{
-	size_t length = strlen(type);
-
-	return length && !strncmp(variable, type, length) && variable[length] == '.';
-}
-
 static void add_whole(const struct atomicity_table *table, uint32_t number)
 {
 	const struct atomicity_section *section = &sections[number];
@@ -288,8 +279,7 @@ static void add_whole(const struct atomicity_table *table, uint32_t number)
 		const struct atomsan_site *site = &table->sites[i];
 
 		if (atomicity_is_named(section, site) ||
-		    ((atomicity_is_akin(site, variable) || is_member_of(variable, found[i].whole)) &&
-		     atomicity_is_inside(section, site)))
+		    (atomicity_is_akin(site, variable) && atomicity_is_inside(section, site)))
 			add_role(i, number, ATOMSAN_HEAL_ENTRY, atomicity_site_kinds(site));
 	}
 }
@@ -299,18 +289,31 @@ static void add_whole(const struct atomicity_table *table, uint32_t number)
 static bool touches(uint32_t s, uint64_t access)
 {
 	const struct atomsan_site *site = &((const struct atomsan_site *)arena)[access];
-	const char *type = site->type ? (const char *)&site->type + site->type : found[access].whole;
+	const char *type = site->type ? (const char *)&site->type + site->type : "";
 	const struct atomicity_section *section = &sections[s];
 	bool is = atomicity_is_named(section, site);
 
 	if (copied[s])
 		is |= !strcmp(copied[s], type);
-	if (is || !found[access].length)
+	if (is || !found[access].length || !*type)
 		return is;
-	is = is_member_of(heal_word(section->entry.variable), type);
+	is = atomicity_is_akin(site, heal_word(section->entry.variable));
 	for (uint32_t i = 0; !is && i < section->end_count; i++)
-		is = is_member_of(heal_word(section->ends[i].place.variable), type);
+		is = atomicity_is_akin(site, heal_word(section->ends[i].place.variable));
 	return is;
+}
+
+/* It goes by another name than they do, so their gates must be made one. */
+static void join_sections(uint64_t access)
+{
+	struct heal_found *at = &found[access];
+
+	for (uint32_t s = 0; s < section_count; s++)
+		if (!lost[s] && !atomicity_is_named(&sections[s], &((struct atomsan_site *)arena)[access]) &&
+		    touches(s, access)) {
+			at->joined = realloc(at->joined, (at->joined_count + 1) * sizeof *at->joined);
+			at->joined[at->joined_count++] = s;
+		}
 }
 
 /* An access that begins and ends nothing, of a variable that sections name. A read that they allow does
@@ -351,14 +354,15 @@ static void name_variables(const struct atomicity_table *table)
 
 		if (!found[i].wanted)
 			look_at_bystander(&found[i], site);
+		if (found[i].wanted)
+			join_sections(i);
 		if (*type && *member)
 			snprintf(name, sizeof name, "%s.%s", type, member);
 		else
 			snprintf(name, sizeof name, "%s",
 				 site->base_kind == ATOMSAN_BASE_GLOBAL && site->base
 					 ? (const char *)&site->base + site->base
-				 : *type ? type
-					 : found[i].whole);
+					 : type);
 		found[i].variable = *name ? note_text(name) : NULL;
 	}
 }
@@ -433,6 +437,8 @@ void heal_instrument(LLVMModuleRef module)
 		local[s] = !lost[s] && heal_is_local(&plan, s);
 	heal_copies_part(&plan);
 	heal_emit(module, &plan);
-	for (uint64_t i = 0; i < found_count; i++)
+	for (uint64_t i = 0; i < found_count; i++) {
 		free(found[i].roles);
+		free(found[i].joined);
+	}
 }

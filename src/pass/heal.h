@@ -12,7 +12,7 @@ struct heal_found {
 	LLVMValueRef store;  /* of an update; else NULL */
 	LLVMValueRef length; /* of a copy; else NULL */
 	uint64_t size;       /* 0: length tells */
-	const char *whole;   /* of a copy: the struct that it is all of; else "" */
+	const char *whole;   /* the struct that it is all of, or "" */
 	bool reads, writes, atomic;
 	bool wanted;          /* its variable has sections */
 	bool harmless;        /* a read, and they let others read */
@@ -23,6 +23,8 @@ struct heal_found {
 	} *roles;
 	uint32_t role_count;
 	uint32_t minded_by; /* without roles: a section that it must not come between */
+	uint32_t *joined;   /* of a copy, or a part of what is copied: all sections that it is about */
+	uint32_t joined_count;
 };
 
 struct heal_plan {
@@ -44,7 +46,6 @@ const char *heal_unit_file(const struct atomicity_section *section);
 /* What a call that copies, or hands a struct over by value, does to one side. */
 struct heal_copy {
 	LLVMValueRef pointer, length;
-	const char *type; /* the struct that it is all of, or "" */
 	bool writes;
 };
 enum { HEAL_COPIES = 8 }; /* of one call that are told apart */

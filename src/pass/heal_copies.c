@@ -13,24 +13,6 @@
 
 enum { LOCAL_MOST = 1024 }; /* bytes: a thread's stack is small */
 
-/* Of all bytes of a struct it is known which one it is; of a part the note says which member. */
-static const char *whole_type(LLVMValueRef pointer, LLVMValueRef length)
-{
-	uint64_t size = LLVMIsAConstantInt(length) ? LLVMConstIntGetZExtValue(length) : UINT64_MAX;
-	struct cursor c;
-	bool member;
-
-	follow(pointer, &c, &member, 0);
-	if (!di_is_struct(c.type) || c.offset || c.owner || size < di_size(c.type))
-		return "";
-	return c.name && c.type == c.named ? c.name : types_name(c.type);
-}
-
-static struct heal_copy side(LLVMValueRef pointer, LLVMValueRef length, bool writes)
-{
-	return (struct heal_copy){pointer, length, whole_type(pointer, length), writes};
-}
-
 unsigned heal_copies(LLVMValueRef call, struct heal_copy copies[HEAL_COPIES])
 {
 	unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5), arguments = LLVMGetNumArgOperands(call);
@@ -38,12 +20,12 @@ unsigned heal_copies(LLVMValueRef call, struct heal_copy copies[HEAL_COPIES])
 	unsigned count = 0;
 
 	if (util_is_intrinsic(call, "llvm.memcpy") || util_is_intrinsic(call, "llvm.memmove")) {
-		copies[count++] = side(LLVMGetOperand(call, 1), LLVMGetOperand(call, 2), false);
-		copies[count++] = side(LLVMGetOperand(call, 0), LLVMGetOperand(call, 2), true);
+		copies[count++] = (struct heal_copy){LLVMGetOperand(call, 1), LLVMGetOperand(call, 2), false};
+		copies[count++] = (struct heal_copy){LLVMGetOperand(call, 0), LLVMGetOperand(call, 2), true};
 		return count;
 	}
 	if (util_is_intrinsic(call, "llvm.memset")) {
-		copies[count++] = side(LLVMGetOperand(call, 0), LLVMGetOperand(call, 2), true);
+		copies[count++] = (struct heal_copy){LLVMGetOperand(call, 0), LLVMGetOperand(call, 2), true};
 		return count;
 	}
 	/* What a call in the place of the return gets must not be a local of ours. */
@@ -53,13 +35,13 @@ unsigned heal_copies(LLVMValueRef call, struct heal_copy copies[HEAL_COPIES])
 		LLVMAttributeRef attribute = LLVMGetCallSiteEnumAttribute(call, i + 1, byval);
 
 		if (attribute)
-			copies[count++] =
-				side(LLVMGetOperand(call, i),
-				     LLVMConstInt(LLVMInt64TypeInContext(LLVMGetModuleContext(module)),
-						  LLVMABISizeOfType(LLVMGetModuleDataLayout(module),
-								    LLVMGetTypeAttributeValue(attribute)),
-						  false),
-				     false);
+			copies[count++] = (struct heal_copy){
+				LLVMGetOperand(call, i),
+				LLVMConstInt(LLVMInt64TypeInContext(LLVMGetModuleContext(module)),
+					     LLVMABISizeOfType(LLVMGetModuleDataLayout(module),
+							       LLVMGetTypeAttributeValue(attribute)),
+					     false),
+				false};
 	}
 	return count;
 }

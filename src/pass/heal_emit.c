@@ -151,6 +151,8 @@ static LLVMValueRef place_of(const struct heal_plan *plan, const struct heal_fou
 	}
 	if (!count)
 		enter_table(section_of(&plan->sections[found->minded_by]), variable);
+	for (uint32_t i = 0; i < found->joined_count; i++)
+		enter_table(section_of(&plan->sections[found->joined[i]]), variable);
 	if (count) {
 		roles = LLVMAddGlobal(module, LLVMArrayType2(role_type, count), "atomsan.heal.roles");
 		LLVMSetInitializer(roles, LLVMConstArray2(role_type, all, count));

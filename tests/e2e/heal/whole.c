@@ -118,6 +118,7 @@ static void both_sides(struct triple *from, struct triple *to)
 
 	breathe();
 	*to = *from; /* end both_sides R triple.first, end both_too W triple.second */
+	__asm__ volatile("" ::: "memory");
 	if (before != to->first || second > 4 * ROUNDS)
 		__atomic_fetch_add(&broken, 1, __ATOMIC_RELAXED);
 }
@@ -129,6 +130,9 @@ static void large_sides(struct large *from, struct large *to)
 
 	breathe();
 	*to = *from; /* end large_sides R large.items[] */
+	__asm__ volatile(
+		"" ::
+			: "memory"); /* what was copied is looked at, and not once more what it was made of */
 	if (before != to->items[0] || before != to->items[399])
 		__atomic_fetch_add(&broken, 1, __ATOMIC_RELAXED);
 }

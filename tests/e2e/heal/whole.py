@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""whole.py ATOMSAN SOURCE: sections that begin and end with structs that are copied whole, built for the field.
+"""whole.py ATOMSAN SOURCE: sections that begin and end with structs that are copied whole, in both forms.
 
 The repository is made of the comments in the source. As it is the program must fail in most of its modes, or
 it would show nothing; healed it fails in none.
@@ -44,6 +44,13 @@ def run(words, **more):
         fail(f"{' '.join(map(str, words))}: did not end")
 
 
+def judge(what, section, done):
+    if done.returncode:
+        fail(f"{what}: status {done.returncode}: {done.stdout}{done.stderr}")
+    if not re.search(rf"section {section} .*was entered [1-9]", done.stderr):
+        fail(f"{what}: its section was not entered: {done.stderr}")
+
+
 def main():
     atomsan, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     with tempfile.TemporaryDirectory() as scratch:
@@ -51,21 +58,22 @@ def main():
         table = folder / "whole.atomicity"
         sections = repository(pathlib.Path(source).read_text().splitlines(), table)
         for level in ("-O0", "-O2"):
-            program = folder / f"field{level}"
-            built = run([atomsan, "cc", f"--heal={table}", "-g", level, "-pthread", source, "-o", program])
-            if built.returncode or built.stderr:
-                fail(f"{level}: it does not build, or has lost a section: {built.stderr}")
+            for words in ([], [f"--heal={table}"]):
+                built = run([atomsan, "cc", *words, "-g", level, "-pthread", source, "-o",
+                             folder / ("field" if words else "tested")])
+                if built.returncode or built.stderr:
+                    fail(f"{level}: it does not build, or has lost a section: {built.stderr}")
             failed = 0
             for mode in sorted(set(sections) - {"both_too"}):
-                failed += run([program, mode], env=dict(os.environ, ATOMSAN_OPTIONS="heal=0")).returncode != 0
-                done = run([program, mode], env=dict(os.environ, ATOMSAN_OPTIONS="verbosity=1"))
-                if done.returncode:
-                    fail(f"{mode}, {level}: status {done.returncode}: {done.stdout}{done.stderr}")
-                if not re.search(rf"section {sections[mode]} .*was entered [1-9]", done.stderr):
-                    fail(f"{mode}, {level}: its section was not entered: {done.stderr}")
+                failed += run([folder / "tested", mode]).returncode != 0
+                judge(f"{mode}, {level}, tested", sections[mode],
+                      run([folder / "tested", mode],
+                          env=dict(os.environ, ATOMSAN_OPTIONS=f"heal=1:repository={table}:verbosity=1")))
+                judge(f"{mode}, {level}, for the field", sections[mode],
+                      run([folder / "field", mode], env=dict(os.environ, ATOMSAN_OPTIONS="verbosity=1")))
             if failed < len(sections) // 2:
                 fail(f"{level}: only {failed} modes fail without healing")
-    print(f"{len(sections)} sections, two levels of optimisation: all kept whole")
+    print(f"{len(sections)} sections, two levels of optimisation, two forms: all kept whole")
 
 
 main()
