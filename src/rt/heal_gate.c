@@ -525,7 +525,7 @@ void heal_gate_release(uint32_t node)
 void heal_gate_drain(uint32_t node)
 {
 	struct atomsan_heal_gate *gate = heal_gate_of(node);
-	uint64_t began = heal_now(), until = began + patience_with(gate->section, began);
+	uint64_t began = heal_now(), until = began + patience_with(gate->section, began), now;
 	bool late = false;
 
 	heal_lock_tell();
@@ -536,9 +536,10 @@ void heal_gate_drain(uint32_t node)
 		if ((!holder || holder == heal_self.number) &&
 		    !__atomic_load_n(&gate->readers, __ATOMIC_ACQUIRE))
 			break;
-		if (heal_now() >= until)
-			waited_in_vain(gate->section, began, heal_now());
-		if (heal_now() >= until || late || in_a_circle(node))
+		now = heal_now();
+		if (now >= until)
+			waited_in_vain(gate->section, began, now);
+		if (now >= until || late || in_a_circle(node))
 			break;
 		if (!heal_wait_scheduled(gate, until, &late))
 			heal_nap();
