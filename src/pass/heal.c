@@ -291,10 +291,11 @@ static bool touches(uint32_t s, uint64_t access)
 	const struct atomsan_site *site = &((const struct atomsan_site *)arena)[access];
 	const char *type = site->type ? (const char *)&site->type + site->type : "";
 	const struct atomicity_section *section = &sections[s];
-	bool is = atomicity_is_named(section, site);
+	bool is = atomicity_is_named(section, site) || atomicity_is_part(site, section->entry.variable) ||
+		  (copied[s] && !strcmp(copied[s], type));
 
-	if (copied[s])
-		is |= !strcmp(copied[s], type);
+	for (uint32_t i = 0; !is && i < section->end_count; i++)
+		is = atomicity_is_part(site, section->ends[i].place.variable);
 	if (is || !found[access].length || !*type)
 		return is;
 	is = atomicity_is_akin(site, heal_word(section->entry.variable));

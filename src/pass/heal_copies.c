@@ -11,7 +11,7 @@
  */
 #include "pass/heal.h"
 
-enum { LOCAL_MOST = 1024 }; /* bytes: a thread's stack is small */
+enum { LOCAL_MOST = 4096 }; /* bytes: a thread's stack is small */
 
 unsigned heal_copies(LLVMValueRef call, struct heal_copy copies[HEAL_COPIES])
 {
@@ -108,8 +108,9 @@ void heal_copies_part(struct heal_plan *plan)
 		if (copy && stays_whole(found)) {
 			struct heal_found read = *found;
 
-			/* What is asked for last is done with when the copy is. */
-			if (!write->role_count) {
+			/* What is asked for last is done with when the copy is: a write, or what ends a
+			 * section. */
+			if (read.role_count && !write->role_count) {
 				*found = *write;
 				*write = read;
 			}

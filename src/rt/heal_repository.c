@@ -272,6 +272,7 @@ static struct atomsan_heal_variable *known_variable(const struct atomsan_site *s
 		if (atomicity_site_variable(site, word) > 0)
 			return &names[i];
 		if ((is_wide(site) && atomicity_is_akin(site, names[i].name)) ||
+		    atomicity_is_part(site, word) ||
 		    (copied[i] && site->type && same(copied[i], (const char *)&site->type + site->type)))
 			akin = &names[i];
 	}

@@ -28,10 +28,12 @@ struct holder {
 	struct triple inside;
 };
 struct large {
-	long items[400];
+	long items[1000];
 };
 
-static struct triple global, spare = {0, 0, 0};
+static struct triple global;
+struct triple spare;
+void changes_member(long round); /* elsewhere, see whole.py */
 static struct triple *pointed;
 static struct small *small;
 static struct holder *holder;
@@ -133,7 +135,7 @@ static void large_sides(struct large *from, struct large *to)
 	__asm__ volatile(
 		"" ::
 			: "memory"); /* what was copied is looked at, and not once more what it was made of */
-	if (before != to->items[0] || before != to->items[399])
+	if (before != to->items[0] || before != to->items[999])
 		__atomic_fetch_add(&broken, 1, __ATOMIC_RELAXED);
 }
 
@@ -187,13 +189,8 @@ static void copies_large(long round)
 {
 	static struct large mine;
 
-	mine.items[0] = mine.items[399] = round;
+	mine.items[0] = mine.items[999] = round;
 	*large = mine;
-}
-
-static void changes_member(long round)
-{
-	spare.second = round;
 }
 
 /* ---- running ---- */

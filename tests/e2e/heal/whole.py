@@ -13,6 +13,15 @@ import subprocess
 import sys
 import tempfile
 
+# A unit of compilation that has no section, and a member of what one is on.
+OTHER = """struct triple { long first, second, third; };
+extern struct triple spare;
+void changes_member(long round);
+void changes_member(long round)
+{
+	spare.second = round;
+}
+"""
 LIMIT = 60  # far from what any of them takes
 
 
@@ -57,9 +66,11 @@ def main():
         folder = pathlib.Path(scratch)
         table = folder / "whole.atomicity"
         sections = repository(pathlib.Path(source).read_text().splitlines(), table)
+        other = folder / "other.c"
+        other.write_text(OTHER)
         for level in ("-O0", "-O2"):
             for words in ([], [f"--heal={table}"]):
-                built = run([atomsan, "cc", *words, "-g", level, "-pthread", source, "-o",
+                built = run([atomsan, "cc", *words, "-g", level, "-pthread", source, other, "-o",
                              folder / ("field" if words else "tested")])
                 if built.returncode or built.stderr:
                     fail(f"{level}: it does not build, or has lost a section: {built.stderr}")
