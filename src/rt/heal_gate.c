@@ -430,10 +430,10 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			began = patience = now;
 			served = gate->serial;
 			ran = rt_task_ran(heal_tid_of(owner));
-			if (gate->section && gate->section->flags & ATOMSAN_HEAL_SCHEDULE)
+			limit = patience_with(blamed, now);
+			if (gate->section && gate->section->flags & ATOMSAN_HEAL_SCHEDULE &&
+			    limit > MOMENT_NS)
 				limit = MOMENT_NS;
-			else
-				limit = patience_with(blamed, now);
 			__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
 			heal_lock_tell();
 			heal_waits(node + 1);

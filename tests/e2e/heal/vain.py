@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 ROUNDS = 100
+MOMENTS = 600  # of two milliseconds, more than four limits
 LIMIT = 120
 
 
@@ -57,6 +58,15 @@ def main():
         if said.returncode or not counts:
             fail(f"for the field: status {said.returncode}: {said.stdout}{said.stderr}")
         judge("for the field", int(counts[1]), int(counts[2]))
+        # Who is held up for moments only is not so for ever, either.
+        with table.open("a") as file:
+            file.write("  heal schedule\n")
+        said = run([atomsan, "heal", "--json", "--no-store", f"--repository={table}", "--", folder / "tested", MOMENTS])
+        if said.returncode:
+            fail(f"by scheduling: status {said.returncode}: {said.stdout}{said.stderr}")
+        section = json.loads(said.stdout[said.stdout.index("{"):])["sections"][0]
+        if not section["scheduled"] or not section["cut_short"] or section["timeouts"]:
+            fail(f"by scheduling: {section}")
     print(f"{ROUNDS} waits in vain, two forms: all but a few were cut short")
 
 
