@@ -78,6 +78,7 @@ enum atomsan_heal_counter {
 	ATOMSAN_HEAL_GIVEN_UP,  /* the section's thread had to wait for others itself */
 	ATOMSAN_HEAL_WAITED,    /* nanoseconds, of all */
 	ATOMSAN_HEAL_GATED,     /* entries that closed gates: no lock was known to do */
+	ATOMSAN_HEAL_CUT_SHORT, /* somebody went on earlier: too much has been waited for it in vain */
 	ATOMSAN_HEAL_COUNTERS
 };
 
@@ -93,12 +94,17 @@ struct atomsan_heal_section {
 	uint32_t lingered, reused;           /* how often it was kept until its unit was left, and what for */
 	uint64_t late;                       /* how often that was too long for somebody else */
 	uint64_t counter[ATOMSAN_HEAL_COUNTERS];
+	/* Nanoseconds, see rt/heal_patience.h: when its account is full again, and up to when it was charged.
+	 */
+	uint64_t full_at, vain_until;
+	uint64_t reserved[5];
 };
 
 enum atomsan_heal_what {
 	ATOMSAN_HEAL_ENTRY = 1,
 	ATOMSAN_HEAL_END = 2,
 	ATOMSAN_HEAL_LOCAL = 4, /* or'ed: from the entry to the end nothing is called, and nobody leaves */
+	ATOMSAN_HEAL_PIECE = 8, /* or'ed: one of several accesses that the optimiser made of a copy */
 };
 struct atomsan_heal_role {
 	struct atomsan_heal_section *section;
@@ -183,7 +189,7 @@ _Static_assert(!__builtin_offsetof(struct atomsan_heal_gate, word) &&
 	       "they are looked at together");
 _Static_assert(sizeof(struct atomsan_heal_gate) == 64, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_variable) == 128, "the pass writes this layout");
-_Static_assert(sizeof(struct atomsan_heal_section) == 128, "the pass writes this layout");
+_Static_assert(sizeof(struct atomsan_heal_section) == 192, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_role) == 16, "the pass writes this layout");
 _Static_assert(sizeof(struct atomsan_heal_place) == 24, "the pass writes this layout");
 

@@ -84,6 +84,13 @@ static inline bool atomicity_is_named(const struct atomicity_section *section,
 	return is;
 }
 
+/* Is a member accessed of the variable of this name? */
+static inline bool atomicity_is_part(const struct atomsan_site *site, struct atomicity_word variable)
+{
+	return site->base_kind == ATOMSAN_BASE_GLOBAL && site->base && site->member &&
+	       atomicity_word_is(variable, (const char *)&site->base + site->base);
+}
+
 /* Of the set that the variable is of: a member of the same struct, or a global as well. */
 static inline bool atomicity_is_akin(const struct atomsan_site *site, const char *variable)
 {

@@ -73,7 +73,7 @@ static const char *const counter_names[] = {
 	[ATOMSAN_HEAL_ENTERED] = "entered",     [ATOMSAN_HEAL_HEALED] = "healed",
 	[ATOMSAN_HEAL_SCHEDULED] = "scheduled", [ATOMSAN_HEAL_TIMEOUTS] = "timeouts",
 	[ATOMSAN_HEAL_GIVEN_UP] = "given_up",   [ATOMSAN_HEAL_WAITED] = "waited_ns",
-	[ATOMSAN_HEAL_GATED] = "gated",
+	[ATOMSAN_HEAL_GATED] = "gated",         [ATOMSAN_HEAL_CUT_SHORT] = "cut_short",
 };
 _Static_assert(sizeof counter_names / sizeof *counter_names == ATOMSAN_HEAL_COUNTERS, "each has a name");
 
@@ -112,13 +112,15 @@ static void print_text(const struct healing *h)
 		if (!n[ATOMSAN_HEAL_ENTERED])
 			continue;
 		if (!head)
-			fprintf(stderr, "%-20s %10s %8s %9s %8s %8s %10s  %s\n", "section", "entered",
-				"healed", "scheduled", "too late", "given up", "waited ms", "what");
+			fprintf(stderr, "%-20s %10s %8s %9s %8s %9s %8s %10s  %s\n", "section", "entered",
+				"healed", "scheduled", "too late", "cut short", "given up", "waited ms",
+				"what");
 		head = true;
 		fprintf(stderr,
-			"%-20s %10" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10.1f  ",
+			"%-20s %10" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64
+			" %10.1f  ",
 			s->id, n[ATOMSAN_HEAL_ENTERED], n[ATOMSAN_HEAL_HEALED], n[ATOMSAN_HEAL_SCHEDULED],
-			n[ATOMSAN_HEAL_TIMEOUTS], n[ATOMSAN_HEAL_GIVEN_UP],
+			n[ATOMSAN_HEAL_TIMEOUTS], n[ATOMSAN_HEAL_CUT_SHORT], n[ATOMSAN_HEAL_GIVEN_UP],
 			(double)n[ATOMSAN_HEAL_WAITED] / 1e6);
 		text_put(stderr, s->variable);
 		fputs(" in ", stderr);

@@ -249,9 +249,11 @@ static void describe_range(LLVMValueRef instruction, LLVMValueRef pointer, uint6
 	bool member;
 	LLVMValueRef base = follow(pointer, &c, &member, 0);
 
-	/* The whole object is no member of itself. */
+	/* The whole object is no member of itself: what it is called is all that can be said. */
 	if (member || c.offset || (size && size < di_size(c.type)))
 		cursor_end(&c, size, SHAPE_WHOLE);
+	else if (di_is_struct(c.type))
+		note.type = c.name && c.type == c.named ? c.name : types_name(c.type);
 	name_member(&c, member, &note);
 	describe_base(base, &note, receiver);
 	note_attach(instruction, &note, write);

@@ -25,8 +25,9 @@ static size_t text_end;
 
 static struct atomicity_section *sections;
 static uint32_t section_count;
-static bool *lost;  /* the function of its entry is here, and the entry is not */
-static bool *local; /* it begins and ends in one block */
+static bool *lost;          /* the function of its entry is here, and the entry is not */
+static bool *local;         /* it begins and ends in one block */
+static const char **copied; /* the struct that it is on, where that is copied whole; else NULL */
 static struct heal_found *found;
 static uint64_t found_count, found_room;
 
@@ -118,22 +119,21 @@ static int32_t text_distance(const int32_t *field, const char *text)
 	return (int32_t)(arena + last_at[slot] - (const char *)field);
 }
 
-static void add_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write,
-		       enum atomsan_access kind)
+/* What is written down, or NULL: nothing that others could see. */
+static struct heal_found *add(LLVMValueRef instruction, LLVMValueRef pointer, uint64_t size, bool write,
+			      enum atomsan_access kind)
 {
 	struct atomsan_site *site = (struct atomsan_site *)arena + found_count;
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
 	LLVMMetadataRef scope = location ? LLVMDILocationGetScope(location) : NULL;
 	LLVMMetadataRef subprogram = scope ? di_subprogram(scope) : NULL;
-	LLVMModuleRef module =
-		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
 	struct note note;
 
 	if (!subprogram || found_count == MOST_SITES || private_pointer(pointer))
-		return;
+		return NULL;
 	note_find(instruction, write, &note);
 	if (select_type_ignored(note.type) || select_member_ignored(note.type, note.member))
-		return;
+		return NULL;
 	if (found_count == found_room) {
 		found_room = found_room ? 2 * found_room : 1024;
 		found = realloc(found, found_room * sizeof *found);
@@ -141,7 +141,10 @@ static void add_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeR
 	found[found_count] = (struct heal_found){
 		.instruction = instruction,
 		.pointer = pointer,
-		.size = LLVMStoreSizeOfType(LLVMGetModuleDataLayout(module), type),
+		.size = size,
+		.whole = *note.member ? "" : note.type,
+		.reads = kind != ATOMSAN_WRITE && kind != ATOMSAN_ATOMIC_STORE,
+		.writes = kind != ATOMSAN_READ && kind != ATOMSAN_ATOMIC_LOAD,
 		.atomic = kind != ATOMSAN_READ && kind != ATOMSAN_WRITE && kind != ATOMSAN_UPDATE,
 		.store = kind == ATOMSAN_UPDATE ? instrument_updating_store(instruction) : NULL};
 	site->function = text_distance(&site->function, di_name(subprogram));
@@ -155,7 +158,32 @@ static void add_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeR
 	site->kind = (uint8_t)kind;
 	site->base_kind = (uint8_t)note.base_kind;
 	site->flags = (uint8_t)note.flags;
-	found_count++;
+	return &found[found_count++];
+}
+
+static void add_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write,
+		       enum atomsan_access kind)
+{
+	LLVMModuleRef module =
+		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)));
+
+	add(instruction, pointer, LLVMStoreSizeOfType(LLVMGetModuleDataLayout(module), type), write, kind);
+}
+
+static void add_copies(LLVMValueRef call)
+{
+	struct heal_copy copies[HEAL_COPIES];
+	unsigned count = heal_copies(call, copies);
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct heal_copy *copy = &copies[i];
+		uint64_t size = LLVMIsAConstantInt(copy->length) ? LLVMConstIntGetZExtValue(copy->length) : 0;
+		struct heal_found *at = add(call, copy->pointer, size, copy->writes,
+					    copy->writes ? ATOMSAN_WRITE : ATOMSAN_READ);
+
+		if (at)
+			at->length = copy->length;
+	}
 }
 
 static void collect(LLVMValueRef function)
@@ -194,6 +222,10 @@ static void collect(LLVMValueRef function)
 				add_access(i, LLVMGetOperand(i, 0), LLVMTypeOf(LLVMGetOperand(i, 1)), true,
 					   ATOMSAN_ATOMIC_RMW);
 				break;
+			case LLVMCall:
+			case LLVMInvoke:
+				add_copies(i);
+				break;
 			default:
 				break;
 			}
@@ -222,8 +254,11 @@ static bool add_place(const struct atomicity_table *table, const struct atomicit
 	if (!atomicity_match(place, table, true, &line, &column) &&
 	    !atomicity_match(place, table, false, &line, &column))
 		return false;
-	for (uint64_t i = 0; (i = atomicity_next_site(place, line, column, table, i)); any = true)
+	for (uint64_t i = 0; (i = atomicity_next_site(place, line, column, table, i)); any = true) {
 		add_role(i - 1, section, what, place->kind);
+		if (*found[i - 1].whole)
+			copied[section] = found[i - 1].whole;
+	}
 	return any;
 }
 
@@ -249,6 +284,39 @@ static void add_whole(const struct atomicity_table *table, uint32_t number)
 	}
 }
 
+/* Is the access one of what the section is on? Of what is copied, or lies in a struct that is, bytes decide.
+ */
+static bool touches(uint32_t s, uint64_t access)
+{
+	const struct atomsan_site *site = &((const struct atomsan_site *)arena)[access];
+	const char *type = site->type ? (const char *)&site->type + site->type : "";
+	const struct atomicity_section *section = &sections[s];
+	bool is = atomicity_is_named(section, site) || atomicity_is_part(site, section->entry.variable) ||
+		  (copied[s] && !strcmp(copied[s], type));
+
+	for (uint32_t i = 0; !is && i < section->end_count; i++)
+		is = atomicity_is_part(site, section->ends[i].place.variable);
+	if (is || !found[access].length || !*type)
+		return is;
+	is = atomicity_is_akin(site, heal_word(section->entry.variable));
+	for (uint32_t i = 0; !is && i < section->end_count; i++)
+		is = atomicity_is_akin(site, heal_word(section->ends[i].place.variable));
+	return is;
+}
+
+/* It goes by another name than they do, so their gates must be made one. */
+static void join_sections(uint64_t access)
+{
+	struct heal_found *at = &found[access];
+
+	for (uint32_t s = 0; s < section_count; s++)
+		if (!lost[s] && !atomicity_is_named(&sections[s], &((struct atomsan_site *)arena)[access]) &&
+		    touches(s, access)) {
+			at->joined = realloc(at->joined, (at->joined_count + 1) * sizeof *at->joined);
+			at->joined[at->joined_count++] = s;
+		}
+}
+
 /* An access that begins and ends nothing, of a variable that sections name. A read that they allow does
  * nothing to them, unless it is their own unit's and they are over with it. */
 static void look_at_bystander(struct heal_found *at, const struct atomsan_site *site)
@@ -256,7 +324,7 @@ static void look_at_bystander(struct heal_found *at, const struct atomsan_site *
 	bool reads = atomicity_site_kinds(site) == ATOMICITY_READ, matters = false;
 
 	for (uint32_t s = 0; s < section_count && !matters; s++) {
-		matters = !lost[s] && atomicity_is_named(&sections[s], site) &&
+		matters = !lost[s] && touches(s, (uint64_t)(at - found)) &&
 			  (!reads || heal_group_minds_reads(s) ||
 			   (sections[s].consecutive && atomicity_is_inside(&sections[s], site)));
 		at->minded_by = s;
@@ -270,8 +338,7 @@ static void judge_reads(const struct atomicity_table *table)
 		bool harmless = atomicity_site_kinds(&table->sites[i]) == ATOMICITY_READ;
 
 		for (uint32_t s = 0; s < section_count && harmless && found[i].wanted; s++)
-			harmless = !atomicity_is_named(&sections[s], &table->sites[i]) ||
-				   !heal_group_minds_reads(s);
+			harmless = !touches(s, i) || !heal_group_minds_reads(s);
 		for (uint32_t r = 0; r < found[i].role_count && harmless; r++)
 			harmless = !heal_group_minds_reads(found[i].roles[r].section);
 		found[i].harmless = harmless;
@@ -288,13 +355,15 @@ static void name_variables(const struct atomicity_table *table)
 
 		if (!found[i].wanted)
 			look_at_bystander(&found[i], site);
+		if (found[i].wanted)
+			join_sections(i);
 		if (*type && *member)
 			snprintf(name, sizeof name, "%s.%s", type, member);
 		else
 			snprintf(name, sizeof name, "%s",
 				 site->base_kind == ATOMSAN_BASE_GLOBAL && site->base
 					 ? (const char *)&site->base + site->base
-					 : "");
+					 : type);
 		found[i].variable = *name ? note_text(name) : NULL;
 	}
 }
@@ -306,6 +375,7 @@ static void look_up(void)
 
 	atomicity_index(&table, index);
 	memset(lost, 0, section_count * sizeof *lost);
+	memset(copied, 0, section_count * sizeof *copied);
 	for (uint32_t s = 0; s < section_count; s++) {
 		const struct atomicity_section *section = &sections[s];
 		bool whole = atomicity_is_whole(section);
@@ -360,11 +430,16 @@ void heal_instrument(LLVMModuleRef module)
 		lost = calloc(section_count, sizeof *lost);
 	if (!local)
 		local = calloc(section_count, sizeof *local);
+	if (!copied)
+		copied = calloc(section_count, sizeof *copied);
 	look_up();
 	plan = (struct heal_plan){sections, lost, local, section_count, found, found_count};
 	for (uint32_t s = 0; s < section_count; s++)
 		local[s] = !lost[s] && heal_is_local(&plan, s);
+	heal_copies_part(&plan);
 	heal_emit(module, &plan);
-	for (uint64_t i = 0; i < found_count; i++)
+	for (uint64_t i = 0; i < found_count; i++) {
 		free(found[i].roles);
+		free(found[i].joined);
+	}
 }

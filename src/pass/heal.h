@@ -9,9 +9,11 @@
 /* An access of the module. */
 struct heal_found {
 	LLVMValueRef instruction, pointer;
-	LLVMValueRef store; /* of an update; else NULL */
-	uint64_t size;
-	bool atomic;
+	LLVMValueRef store;  /* of an update; else NULL */
+	LLVMValueRef length; /* of a copy; else NULL */
+	uint64_t size;       /* 0: length tells */
+	const char *whole;   /* the struct that it is all of, or "" */
+	bool reads, writes, atomic;
 	bool wanted;          /* its variable has sections */
 	bool harmless;        /* a read, and they let others read */
 	const char *variable; /* of the repository, or akin to one; NULL: by its place alone */
@@ -21,6 +23,8 @@ struct heal_found {
 	} *roles;
 	uint32_t role_count;
 	uint32_t minded_by; /* without roles: a section that it must not come between */
+	uint32_t *joined;   /* of a copy, or a part of what is copied: all sections that it is about */
+	uint32_t joined_count;
 };
 
 struct heal_plan {
@@ -36,6 +40,19 @@ struct heal_plan {
 void heal_emit(LLVMModuleRef module, const struct heal_plan *plan);
 const char *heal_unit_function(const struct atomicity_section *section);
 const char *heal_unit_file(const struct atomicity_section *section);
+
+/* ---- heal_copies.c ---- */
+
+/* What a call that copies, or hands a struct over by value, does to one side. */
+struct heal_copy {
+	LLVMValueRef pointer, length;
+	bool writes;
+};
+enum { HEAL_COPIES = 8 }; /* of one call that are told apart */
+unsigned heal_copies(LLVMValueRef call, struct heal_copy copies[HEAL_COPIES]);
+/* Of a copy both of whose sides are wanted, and of an argument by value, the read becomes an instruction of
+ * its own, so that something can be done when it has happened. */
+void heal_copies_part(struct heal_plan *plan);
 
 /* ---- heal_local.c ---- */
 

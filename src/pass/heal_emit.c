@@ -151,6 +151,8 @@ static LLVMValueRef place_of(const struct heal_plan *plan, const struct heal_fou
 	}
 	if (!count)
 		enter_table(section_of(&plan->sections[found->minded_by]), variable);
+	for (uint32_t i = 0; i < found->joined_count; i++)
+		enter_table(section_of(&plan->sections[found->joined[i]]), variable);
 	if (count) {
 		roles = LLVMAddGlobal(module, LLVMArrayType2(role_type, count), "atomsan.heal.roles");
 		LLVMSetInitializer(roles, LLVMConstArray2(role_type, all, count));
@@ -193,15 +195,13 @@ static void at(LLVMBuilderRef builder, LLVMValueRef before, LLVMValueRef located
 
 static void instrument(LLVMBuilderRef builder, const struct heal_plan *plan, const struct heal_found *found)
 {
-	bool writes = found->store || LLVMIsAStoreInst(found->instruction) ||
-		      LLVMIsAAtomicRMWInst(found->instruction) ||
-		      LLVMIsAAtomicCmpXchgInst(found->instruction);
-	bool reads = !LLVMIsAStoreInst(found->instruction);
-	unsigned kinds = (reads ? ATOMSAN_HEAL_READ : 0) | (writes ? ATOMSAN_HEAL_WRITE : 0);
+	unsigned kinds = (found->reads ? ATOMSAN_HEAL_READ : 0) | (found->writes ? ATOMSAN_HEAL_WRITE : 0);
 	LLVMValueRef last = found->store ? found->store : found->instruction;
 	LLVMValueRef arguments[] = {found->pointer, number(i64, found->size), place_of(plan, found, kinds)};
 
 	at(builder, found->instruction, found->instruction);
+	if (found->length && !LLVMIsAConstantInt(found->length))
+		arguments[1] = LLVMBuildZExtOrBitCast(builder, found->length, i64, "");
 	call(builder,
 	     !found->role_count ? "__atomsan_heal_pass"
 	     : found->atomic    ? "__atomsan_heal_atomic"

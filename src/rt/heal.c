@@ -125,22 +125,40 @@ static void begin_looking(void)
 
 /* ---- accesses ---- */
 
+static __thread const struct atomsan_site *read_at __attribute__((tls_model("local-exec")));
+
+/* The other side of a copy: what it has read is over with when the copy is. Its sites are neighbours, and
+ * have one place in the source. */
+static bool goes_on(const struct atomsan_site *site, unsigned kinds)
+{
+	const struct atomsan_site *before = read_at;
+
+	return heal_self.pending && before && site == before + 1 && kinds == WATCH_WRITE &&
+	       site->line == before->line && site->column == before->column;
+}
+
 void heal_on_access(const void *p, uint64_t length, unsigned kinds, const struct atomsan_site *site)
 {
 	const struct atomsan_heal_place *place;
+	bool copies;
 
 	if (!heal_on)
 		return;
 	sweep();
-	if (heal_self.pending)
+	copies = goes_on(site, kinds);
+	if (heal_self.pending && !copies)
 		heal_done();
+	read_at = kinds == WATCH_READ ? site : NULL;
 	place = heal_place_of(site);
 	if (!place)
 		return;
+	if (copies)
+		heal_self.pending = false;
 	/* Of an update the read comes now, and others are kept out until it has written, too. */
 	heal_access(place, p, length, kinds == (WATCH_READ | WATCH_WRITE) ? WATCH_READ : kinds);
 	if (kinds == (WATCH_READ | WATCH_WRITE))
 		heal_self.update = place, heal_self.update_length = length;
+	heal_self.pending |= copies;
 	begin_looking();
 }
 

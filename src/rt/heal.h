@@ -16,6 +16,7 @@
 #include "rt/rt.h"
 
 #include <pthread.h>
+#include <sys/select.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -47,6 +48,13 @@ bool heal_looks(void); /* the program's own doing, and there is something to hea
  * lets go and has again at the end. */
 void heal_on_wait(const void *mutex);
 void heal_on_waited(pthread_mutex_t *mutex);
+
+/* Would it sleep (heal_sleep.c)? A file that was opened never to does not. */
+struct pollfd;
+bool heal_may_sleep(int file);
+bool heal_would_sleep(int file, bool output);
+bool heal_would_sleep_poll(struct pollfd *files, unsigned long count);
+bool heal_would_sleep_select(int count, const fd_set *reads, const fd_set *writes, const fd_set *others);
 
 /*
  * The value of `lock`, 0 if it got the thing. If somebody has a section there who

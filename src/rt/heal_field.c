@@ -28,6 +28,7 @@ void field_find(void)
 #define F(result, name, parameters, version) *(void **)&field_table.name = real_find(#name, version);
 	REAL_LOCK_FUNCTIONS(F)
 	REAL_SLEEP_FUNCTIONS(F)
+	REAL_FILE_FUNCTIONS(F)
 #undef F
 	field_bare_find();
 	/* pairs with the load in field_get() */

@@ -6,7 +6,8 @@
  *
  *   heal_field.c        start and end, threads, units, accesses
  *   heal_field_locks.c  functions that lock
- *   heal_field_waits.c  functions that wait for others
+ *   heal_field_waits.c  functions that wait for other threads
+ *   heal_field_files.c  functions that wait for files and processes
  */
 #ifndef ATOMSAN_RT_HEAL_FIELD_H
 #define ATOMSAN_RT_HEAL_FIELD_H
@@ -21,6 +22,7 @@ extern struct field_table {
 #define F(result, name, parameters, version) result(*name) parameters;
 	REAL_LOCK_FUNCTIONS(F)
 	REAL_SLEEP_FUNCTIONS(F)
+	REAL_FILE_FUNCTIONS(F)
 #undef F
 } field_table;
 void field_find(void); /* fills it */

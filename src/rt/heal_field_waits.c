@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Functions that wait for others, in a program that is healed in the field: sections are given up first. */
+/* Functions that wait for other threads, in a program that is healed in the field: sections are given up
+ * first. */
 #include "rt/heal_field.h"
-
-#include <poll.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 
 /* As rt/heal_wait.c has it: the mutex may be behind somebody's gate when the wait is over. */
 void heal_on_waited(pthread_mutex_t *mutex)
@@ -132,56 +129,4 @@ INTERPOSER int thrd_join(thrd_t thread, int *value)
 {
 	heal_on_wait(NULL);
 	return REAL(thrd_join)(thread, value);
-}
-
-/* ---- asleep in the kernel; a sleep for some time, without anything to wait for, is none of these ---- */
-
-/* Most come here with nothing, and go on at once. */
-static inline void asleep(bool sleeps)
-{
-	if (heal_unlikely(heal_self.open_count) && sleeps)
-		heal_on_wait(NULL);
-}
-
-INTERPOSER int poll(struct pollfd *files, nfds_t count, int timeout)
-{
-	asleep(count && timeout);
-	return REAL(poll)(files, count, timeout);
-}
-
-INTERPOSER int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
-{
-	asleep(count && (!timeout || timeout->tv_sec || timeout->tv_nsec));
-	return REAL(ppoll)(files, count, timeout, mask);
-}
-
-INTERPOSER int select(int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *timeout)
-{
-	asleep(count && (!timeout || timeout->tv_sec || timeout->tv_usec));
-	return REAL(select)(count, reads, writes, others, timeout);
-}
-
-INTERPOSER int pselect(int count, fd_set *reads, fd_set *writes, fd_set *others,
-		       const struct timespec *timeout, const sigset_t *mask)
-{
-	asleep(count && (!timeout || timeout->tv_sec || timeout->tv_nsec));
-	return REAL(pselect)(count, reads, writes, others, timeout, mask);
-}
-
-INTERPOSER int epoll_wait(int file, struct epoll_event *events, int count, int timeout)
-{
-	asleep(timeout);
-	return REAL(epoll_wait)(file, events, count, timeout);
-}
-
-INTERPOSER int accept(int file, struct sockaddr *address, socklen_t *length)
-{
-	asleep(true);
-	return REAL(accept)(file, address, length);
-}
-
-INTERPOSER int accept4(int file, struct sockaddr *address, socklen_t *length, int flags)
-{
-	asleep(true);
-	return REAL(accept4)(file, address, length, flags);
 }

@@ -27,6 +27,7 @@
  * what this one missed.
  */
 #include "rt/heal_gate.h"
+#include "rt/heal_patience.h"
 #include "rt/sys.h"
 #include "rt/task.h"
 
@@ -165,24 +166,40 @@ static void sleep_at(struct atomsan_heal_gate *gate, uint32_t word, uint64_t loo
 		sys4(futex, &gate->word, FUTEX_WAIT_PRIVATE, waited, &most);
 }
 
-/* Scheduling influence: the others get a moment to come to their end. */
-static void hold_up(struct atomsan_heal_gate *gate, uint32_t owner)
+/* How long to wait for the section; the scheduler has a time of its own. */
+static uint64_t patience_with(const struct atomsan_heal_section *section, uint64_t now)
 {
-	uint64_t until = heal_now() + MOMENT_NS;
+	return heal_scheduled() ? heal_settings.timeout : heal_patience(section, heal_settings.timeout, now);
+}
+
+static void waited_in_vain(struct atomsan_heal_section *section, uint64_t since, uint64_t now)
+{
+	if (!heal_scheduled())
+		heal_patience_lost(section, heal_settings.timeout, since, now);
+}
+
+/* Scheduling influence: the others get a moment to come to their end. */
+static void hold_up(struct atomsan_heal_gate *gate, uint32_t owner, struct atomsan_heal_section *blamed)
+{
+	uint64_t began = heal_now(), most = patience_with(blamed, began), now = began;
+	uint64_t until = began + (most < MOMENT_NS ? most : MOMENT_NS);
 	bool late = false;
 
-	while (heal_owner(gate) == owner && heal_now() < until && !late)
+	count(blamed, most ? ATOMSAN_HEAL_SCHEDULED : ATOMSAN_HEAL_CUT_SHORT, 1);
+	for (; heal_owner(gate) == owner && now < until && !late; now = heal_now())
 		if (!heal_wait_scheduled(gate, until, &late))
 			heal_nap();
+	if (now >= until)
+		waited_in_vain(blamed, began, now);
 }
 
 /* The owner would go on and is not let, by a machine that has other things to do; then the limit is none. Who
  * has run for long since we came may be one who spins until we have done something. */
-static bool is_starved(uint32_t owner, uint64_t ran)
+static bool is_starved(uint32_t owner, uint64_t ran, uint64_t limit)
 {
 	int tid = heal_tid_of(owner);
 
-	return tid && rt_task_ran(tid) - ran < heal_settings.timeout / 2 && !rt_task_asleep(tid);
+	return tid && rt_task_ran(tid) - ran < limit / 2 && !rt_task_asleep(tid);
 }
 
 /* ---- keeping ---- */
@@ -361,10 +378,8 @@ static bool may_wait(struct atomsan_heal_gate *gate, uint32_t node, uint32_t own
 	if (!heal_order_forbids(node) || (leave_line(wish) && !heal_order_forbids(node)))
 		return true;
 	/* An entry elsewhere would only have stood in line. */
-	if (!wish->section || heal_conflicts(gate, wish)) {
-		count(blamed, ATOMSAN_HEAL_SCHEDULED, 1);
-		hold_up(gate, owner);
-	}
+	if (!wish->section || heal_conflicts(gate, wish))
+		hold_up(gate, owner, blamed);
 	return false;
 }
 
@@ -415,7 +430,9 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			began = patience = now;
 			served = gate->serial;
 			ran = rt_task_ran(heal_tid_of(owner));
-			if (gate->section && gate->section->flags & ATOMSAN_HEAL_SCHEDULE)
+			limit = patience_with(blamed, now);
+			if (gate->section && gate->section->flags & ATOMSAN_HEAL_SCHEDULE &&
+			    limit > MOMENT_NS)
 				limit = MOMENT_NS;
 			__atomic_fetch_add(&heal_use.closed, 1, __ATOMIC_RELAXED);
 			heal_lock_tell();
@@ -446,13 +463,18 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			patience = now;
 			ran = rt_task_ran(heal_tid_of(owner));
 		}
-		if (now - patience >= limit && limit != MOMENT_NS && is_starved(owner, ran))
+		if (now - patience >= limit && limit != MOMENT_NS && is_starved(owner, ran, limit))
 			patience = now;
 		/* The scheduler has a time of its own. */
 		if (late || (now - patience >= limit && !heal_scheduled())) {
 			if ((gate->stage == HEAL_LINGERING || gate->stage == HEAL_EARLY) && blamed)
 				__atomic_fetch_add(&blamed->late, 1, __ATOMIC_RELAXED);
-			count(blamed, limit == MOMENT_NS ? ATOMSAN_HEAL_SCHEDULED : ATOMSAN_HEAL_TIMEOUTS, 1);
+			waited_in_vain(blamed, patience, now);
+			count(blamed,
+			      limit == MOMENT_NS              ? ATOMSAN_HEAL_SCHEDULED
+			      : limit < heal_settings.timeout ? ATOMSAN_HEAL_CUT_SHORT
+							      : ATOMSAN_HEAL_TIMEOUTS,
+			      1);
 			break;
 		}
 		if (!heal_wait_scheduled(gate, patience + limit, &late))
@@ -503,7 +525,7 @@ void heal_gate_release(uint32_t node)
 void heal_gate_drain(uint32_t node)
 {
 	struct atomsan_heal_gate *gate = heal_gate_of(node);
-	uint64_t until = heal_now() + heal_settings.timeout;
+	uint64_t began = heal_now(), until = began + patience_with(gate->section, began), now;
 	bool late = false;
 
 	heal_lock_tell();
@@ -514,7 +536,10 @@ void heal_gate_drain(uint32_t node)
 		if ((!holder || holder == heal_self.number) &&
 		    !__atomic_load_n(&gate->readers, __ATOMIC_ACQUIRE))
 			break;
-		if (heal_now() >= until || late || in_a_circle(node))
+		now = heal_now();
+		if (now >= until)
+			waited_in_vain(gate->section, began, now);
+		if (now >= until || late || in_a_circle(node))
 			break;
 		if (!heal_wait_scheduled(gate, until, &late))
 			heal_nap();

@@ -24,6 +24,7 @@ static const char *text;
 static uint64_t text_length;
 static struct atomsan_heal_variable *names;
 static uint32_t name_count;
+static const char **copied; /* of each: the struct that it is, as far as copies of the whole of it tell */
 static struct atomsan_heal_place *places; /* the first one is nobody's */
 static uint32_t place_count;
 static struct atomsan_heal_role *roles;
@@ -118,6 +119,20 @@ static bool same_struct(const char *a, const char *b)
 	return *a == '.' && *b == '.';
 }
 
+/* Is the one a member of what the other is all of, or another one that is all of the same struct? */
+static bool shares_copies(uint32_t of, uint32_t with)
+{
+	const char *type = copied[of], *name = names[with].name;
+
+	if (!type)
+		return false;
+	if (copied[with] && same(type, copied[with]))
+		return true;
+	while (*type && *type == *name)
+		type++, name++;
+	return !*type && *name == '.';
+}
+
 /* Members of one struct are one set, and may be accessed several at once. */
 static void join_members(void)
 {
@@ -127,6 +142,10 @@ static void join_members(void)
 				heal_join(&names[k], &names[i]);
 				break;
 			}
+	for (uint32_t i = 0; i < name_count; i++)
+		for (uint32_t k = 0; copied[i] && k < name_count; k++)
+			if (k != i && shares_copies(i, k))
+				heal_join(&names[k], &names[i]);
 }
 
 static bool map_file(const char *path)
@@ -161,13 +180,14 @@ bool heal_repository_read(const char *path)
 	heal_sections = memory(SECTIONS * sizeof *heal_sections);
 	heal_units = memory(SECTIONS * sizeof *heal_units);
 	names = memory(NAMES * sizeof *names);
+	copied = memory(NAMES * sizeof *copied);
 	places = memory((PLACES + 1) * sizeof *places);
 	roles = memory(ROLES * sizeof *roles);
 	found = memory(ROLES * sizeof *found);
 	place_numbers = memory(SITES * sizeof *place_numbers);
 	strings = memory(TEXT);
-	if (!heal_sections || !heal_units || !names || !places || !roles || !found || !place_numbers ||
-	    !strings)
+	if (!heal_sections || !heal_units || !names || !copied || !places || !roles || !found ||
+	    !place_numbers || !strings)
 		return false;
 	place_count = 1;
 	atomicity_begin(&reader, text, text_length);
@@ -184,11 +204,33 @@ bool heal_repository_read(const char *path)
 
 /* ---- sites ---- */
 
-static void note(uint64_t site, struct atomsan_heal_section *section, enum atomsan_heal_what what,
-		 unsigned kind)
+static void note(uint64_t site, struct atomsan_heal_section *section, unsigned what, unsigned kind)
 {
 	if (found_count < ROLES)
 		found[found_count++] = (struct found){site, {section, what, kind}};
+}
+
+/* Is there another one that was made of the same place in the source? */
+static bool is_piece(const struct atomicity_place *place, const struct atomicity_table *table,
+		     uint64_t number)
+{
+	const struct atomsan_site *site = &table->sites[number - 1];
+
+	for (uint64_t i = 0; (i = atomicity_next_site(place, site->line, site->column, table, i));)
+		if (i != number)
+			return true;
+	return false;
+}
+
+/* Whose accesses to members are accesses to it. The module may be gone before the name is asked for. */
+static void note_copied(const struct atomsan_heal_variable *variable, const char *type)
+{
+	struct atomicity_word word = {.at = type};
+
+	while (type[word.length])
+		word.length++;
+	if (!copied[variable - names])
+		copied[variable - names] = copy(word);
 }
 
 static bool note_place(const struct atomicity_place *place, const struct atomicity_table *table,
@@ -200,8 +242,14 @@ static bool note_place(const struct atomicity_place *place, const struct atomici
 
 	if (!atomicity_match(place, table, same_build, &line, &column))
 		return false;
-	for (uint64_t i = 0; (i = atomicity_next_site(place, line, column, table, i)); any = true)
-		note(first + i - 1, section, what, place->kind);
+	for (uint64_t i = 0; (i = atomicity_next_site(place, line, column, table, i)); any = true) {
+		const struct atomsan_site *site = &table->sites[i - 1];
+		bool piece = is_piece(place, table, i);
+
+		note(first + i - 1, section, piece ? what | ATOMSAN_HEAL_PIECE : what, place->kind);
+		if (site->type && !site->member)
+			note_copied(section->variable, (const char *)&site->type + site->type);
+	}
 	return any;
 }
 
@@ -223,7 +271,9 @@ static struct atomsan_heal_variable *known_variable(const struct atomsan_site *s
 			word.length++;
 		if (atomicity_site_variable(site, word) > 0)
 			return &names[i];
-		if (is_wide(site) && atomicity_is_akin(site, names[i].name))
+		if ((is_wide(site) && atomicity_is_akin(site, names[i].name)) ||
+		    atomicity_is_part(site, word) ||
+		    (copied[i] && site->type && same(copied[i], (const char *)&site->type + site->type)))
 			akin = &names[i];
 	}
 	return akin;

@@ -26,8 +26,7 @@ static void put_number(struct line *line, uint64_t n)
 	put(line, rt_digits(&room, n, 10));
 }
 
-/* One line a section: its id, and its counters in the order of enum atomsan_heal_counter, up to the time
- * waited. */
+/* One line a section: its id, and its counters in the order of enum atomsan_heal_counter. */
 static void write_results(void)
 {
 	const struct atomsan_heal_section *section;
@@ -47,7 +46,7 @@ static void write_results(void)
 		line.length = 0;
 		put(&line, "section ");
 		put(&line, section->id);
-		for (int k = 0; k <= ATOMSAN_HEAL_WAITED; k++)
+		for (int k = 0; k < ATOMSAN_HEAL_COUNTERS; k++)
 			put_number(&line, section->counter[k]);
 		put(&line, "\n");
 		/* Half of it would look like all of it. */
@@ -74,12 +73,13 @@ void heal_finish(void)
 		const uint64_t *n = section->counter;
 
 		if (n[ATOMSAN_HEAL_HEALED] || n[ATOMSAN_HEAL_SCHEDULED] || n[ATOMSAN_HEAL_TIMEOUTS] ||
-		    (n[ATOMSAN_HEAL_ENTERED] && rt_options.verbosity))
+		    n[ATOMSAN_HEAL_CUT_SHORT] || (n[ATOMSAN_HEAL_ENTERED] && rt_options.verbosity))
 			rt_say("section %s on %s was entered %u times, healed %u, by scheduling %u, too late "
-			       "%u, given up %u; %u microseconds were waited; gates were closed %u times",
+			       "%u, cut short %u, given up %u; %u microseconds were waited; gates were "
+			       "closed %u times",
 			       section->id, section->variable->name, n[ATOMSAN_HEAL_ENTERED],
 			       n[ATOMSAN_HEAL_HEALED], n[ATOMSAN_HEAL_SCHEDULED], n[ATOMSAN_HEAL_TIMEOUTS],
-			       n[ATOMSAN_HEAL_GIVEN_UP], n[ATOMSAN_HEAL_WAITED] / 1000,
-			       n[ATOMSAN_HEAL_GATED]);
+			       n[ATOMSAN_HEAL_CUT_SHORT], n[ATOMSAN_HEAL_GIVEN_UP],
+			       n[ATOMSAN_HEAL_WAITED] / 1000, n[ATOMSAN_HEAL_GATED]);
 	}
 }

@@ -282,6 +282,17 @@ static void widen(struct heal_open *open, const char *from, const char *to)
 	take_held(open);
 }
 
+/* Of a struct that is copied whole the optimiser takes the members that are used, one after the other. */
+static bool is_next_piece(const struct heal_open *open, const struct atomsan_heal_role *role, uint64_t frame,
+			  const char *from, const char *to)
+{
+	enum { NEAR = 1024 }; /* what is larger is copied as a whole */
+
+	return role->what & ATOMSAN_HEAL_PIECE && open->stage == HEAL_OWNED && open->frame == frame &&
+	       (from >= open->to || to <= open->from) && from < open->first + NEAR &&
+	       open->first < from + NEAR;
+}
+
 /* False: it is not this section's unit that comes here. */
 static bool enter(const struct atomsan_heal_role *role, struct atomsan_heal_variable *variable,
 		  const char *from, const char *to)
@@ -311,8 +322,9 @@ static bool enter(const struct atomsan_heal_role *role, struct atomsan_heal_vari
 		before->depth++;
 		return true;
 	}
-	if (before && section->flags & ATOMSAN_HEAL_WHOLE && before->frame == frame &&
-	    before->stage != HEAL_PASSING) {
+	if (before && ((section->flags & ATOMSAN_HEAL_WHOLE && before->frame == frame &&
+			before->stage != HEAL_PASSING) ||
+		       is_next_piece(before, role, frame, from, to))) {
 		widen(before, from, to);
 		return true;
 	}

@@ -124,14 +124,14 @@ WRAPPER(ssize_t, recv, (int file, void *to, size_t length, int flags))
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	return filled(to, SCHED_IO(file, false, recv(file, to, length, flags)), site);
+	return filled(to, SCHED_SOCKET(file, false, flags, recv(file, to, length, flags)), site);
 }
 
 WRAPPER(ssize_t, __recv_chk, (int file, void *to, size_t length, size_t room, int flags))
 {
 	const struct atomsan_site *site = rt_take_site();
 
-	return filled(to, SCHED_IO(file, false, __recv_chk(file, to, length, room, flags)), site);
+	return filled(to, SCHED_SOCKET(file, false, flags, __recv_chk(file, to, length, room, flags)), site);
 }
 
 /* With MSG_TRUNC in the flags the result is the packet's length, not the buffer's. */
@@ -151,7 +151,7 @@ WRAPPER(ssize_t, recvfrom,
 {
 	const struct atomsan_site *site = rt_take_site();
 	socklen_t room = from && from_length ? *from_length : 0;
-	ssize_t got = SCHED_IO(file, false, recvfrom(file, to, length, flags, from, from_length));
+	ssize_t got = SCHED_SOCKET(file, false, flags, recvfrom(file, to, length, flags, from, from_length));
 
 	return received(to, length, got, from, from_length, room, site);
 }
@@ -162,8 +162,8 @@ WRAPPER(ssize_t, __recvfrom_chk,
 {
 	const struct atomsan_site *site = rt_take_site();
 	socklen_t room = from && from_length ? *from_length : 0;
-	ssize_t got =
-		SCHED_IO(file, false, __recvfrom_chk(file, to, length, buffer, flags, from, from_length));
+	ssize_t got = SCHED_SOCKET(file, false, flags,
+				   __recvfrom_chk(file, to, length, buffer, flags, from, from_length));
 
 	return received(to, length, got, from, from_length, room, site);
 }
@@ -176,7 +176,7 @@ WRAPPER(ssize_t, recvmsg, (int file, struct msghdr *message, int flags))
 
 	reads(message, sizeof(*message), site);
 	reads(message->msg_iov, message->msg_iovlen * sizeof(*message->msg_iov), site);
-	got = SCHED_IO(file, false, recvmsg(file, message, flags));
+	got = SCHED_SOCKET(file, false, flags, recvmsg(file, message, flags));
 	if (got >= 0) {
 		vector_filled(message->msg_iov, message->msg_iovlen, got, site);
 		if (message->msg_name)
@@ -191,7 +191,7 @@ WRAPPER(ssize_t, recvmsg, (int file, struct msghdr *message, int flags))
 WRAPPER(ssize_t, send, (int file, const void *from, size_t length, int flags))
 {
 	reads(from, length, rt_take_site());
-	return SCHED_IO(file, true, send(file, from, length, flags));
+	return SCHED_SOCKET(file, true, flags, send(file, from, length, flags));
 }
 
 WRAPPER(ssize_t, sendto,
@@ -203,7 +203,7 @@ WRAPPER(ssize_t, sendto,
 	reads(from, length, site);
 	if (to)
 		reads(to, to_length, site);
-	return SCHED_IO(file, true, sendto(file, from, length, flags, to, to_length));
+	return SCHED_SOCKET(file, true, flags, sendto(file, from, length, flags, to, to_length));
 }
 
 WRAPPER(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags))
@@ -217,7 +217,7 @@ WRAPPER(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags))
 		reads(message->msg_name, message->msg_namelen, site);
 	if (message->msg_control)
 		reads(message->msg_control, message->msg_controllen, site);
-	return SCHED_IO(file, true, sendmsg(file, message, flags));
+	return SCHED_SOCKET(file, true, flags, sendmsg(file, message, flags));
 }
 
 /* What a stream's lock guards is read under it. */

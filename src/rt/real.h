@@ -96,10 +96,6 @@ struct rusage;
 	F(int, pthread_getaffinity_np, (pthread_t, size_t, cpu_set_t *), NULL)                             \
 	F(int, sched_yield, (void), NULL)                                                                  \
 	F(int, connect, (int, const struct sockaddr *, unsigned), NULL)                                    \
-	F(pid_t, wait4, (pid_t, int *, int, struct rusage *), NULL)                                        \
-	F(pid_t, waitpid, (pid_t, int *, int), NULL)                                                       \
-	F(pid_t, wait, (int *), NULL)                                                                      \
-	F(int, waitid, (idtype_t, id_t, siginfo_t *, int), NULL)                                           \
 	F(int, sigwait, (const sigset_t *, int *), NULL)                                                   \
 	F(int, sigwaitinfo, (const sigset_t *, siginfo_t *), NULL)                                         \
 	F(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *), NULL)               \

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/select.h>
+#include <sys/wait.h>
 #include <threads.h>
 
 /*
@@ -56,17 +57,44 @@
 
 /* Those that sleep in the kernel until others have done something. */
 struct epoll_event;
+struct iovec;
+struct msghdr;
 struct pollfd;
+struct rusage;
 struct sockaddr;
-#define REAL_SLEEP_FUNCTIONS(F)                                                                          \
-	F(int, poll, (struct pollfd *, unsigned long, int), NULL)                                        \
-	F(int, ppoll, (struct pollfd *, unsigned long, const struct timespec *, const sigset_t *), NULL) \
-	F(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *), NULL)                      \
-	F(int, pselect, (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *),  \
-	  NULL)                                                                                          \
-	F(int, epoll_wait, (int, struct epoll_event *, int, int), NULL)                                  \
-	F(int, accept, (int, struct sockaddr *, unsigned *), NULL)                                       \
-	F(int, accept4, (int, struct sockaddr *, unsigned *, int), NULL)
+#define REAL_SLEEP_FUNCTIONS(F)                                                                           \
+	F(int, poll, (struct pollfd *, unsigned long, int), NULL)                                         \
+	F(int, ppoll, (struct pollfd *, unsigned long, const struct timespec *, const sigset_t *), NULL)  \
+	F(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *), NULL)                       \
+	F(int, pselect, (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *),   \
+	  NULL)                                                                                           \
+	F(int, epoll_wait, (int, struct epoll_event *, int, int), NULL)                                   \
+	F(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *), NULL)                \
+	F(int, epoll_pwait2, (int, struct epoll_event *, int, const struct timespec *, const sigset_t *), \
+	  NULL)                                                                                           \
+	F(int, accept, (int, struct sockaddr *, unsigned *), NULL)                                        \
+	F(int, accept4, (int, struct sockaddr *, unsigned *, int), NULL)                                  \
+	F(pid_t, wait, (int *), NULL)                                                                     \
+	F(pid_t, waitpid, (pid_t, int *, int), NULL)                                                      \
+	F(pid_t, wait4, (pid_t, int *, int, struct rusage *), NULL)                                       \
+	F(int, waitid, (idtype_t, id_t, siginfo_t *, int), NULL)
+
+/* Those that move bytes: the runtime that tests sees what they do to memory, and calls them by their names.
+ */
+#define REAL_FILE_FUNCTIONS(F)                                                                              \
+	F(ssize_t, read, (int, void *, size_t), NULL)                                                       \
+	F(ssize_t, __read_chk, (int, void *, size_t, size_t), NULL)                                         \
+	F(ssize_t, readv, (int, const struct iovec *, int), NULL)                                           \
+	F(ssize_t, recv, (int, void *, size_t, int), NULL)                                                  \
+	F(ssize_t, __recv_chk, (int, void *, size_t, size_t, int), NULL)                                    \
+	F(ssize_t, recvfrom, (int, void *, size_t, int, struct sockaddr *, unsigned *), NULL)               \
+	F(ssize_t, __recvfrom_chk, (int, void *, size_t, size_t, int, struct sockaddr *, unsigned *), NULL) \
+	F(ssize_t, recvmsg, (int, struct msghdr *, int), NULL)                                              \
+	F(ssize_t, write, (int, const void *, size_t), NULL)                                                \
+	F(ssize_t, writev, (int, const struct iovec *, int), NULL)                                          \
+	F(ssize_t, send, (int, const void *, size_t, int), NULL)                                            \
+	F(ssize_t, sendto, (int, const void *, size_t, int, const struct sockaddr *, unsigned), NULL)       \
+	F(ssize_t, sendmsg, (int, const struct msghdr *, int), NULL)
 
 /* libc's own; NULL where this libc has none. */
 static inline void *real_find(const char *name, const char *version)

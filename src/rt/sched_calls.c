@@ -45,12 +45,17 @@ bool sched_would_sleep(int file, bool output)
 	return sys6(ppoll, &ask, 1, &none, NULL, 8, 0) == 0;
 }
 
-/* It waits for others, and nothing is there yet. To sleep for some time is no such wait: bugs are made of it.
- */
-static inline void heal_asleep(bool sleeps)
+/* Before a call that waits for others: sections are given up, if nothing is there yet. To sleep for some time
+ * is no such wait: bugs are made of it. */
+#define HEAL_ASLEEP(sleeps)                                                                       \
+	do {                                                                                      \
+		if (unlikely(heal_on) && (heal_self.open_count || heal_self.pending) && (sleeps)) \
+			heal_on_wait(NULL);                                                       \
+	} while (0)
+
+static bool lasts(const struct timespec *timeout)
 {
-	if (unlikely(heal_on) && sleeps)
-		heal_on_wait(NULL);
+	return !timeout || timeout->tv_sec || timeout->tv_nsec;
 }
 
 /* ---- time ---- */
@@ -176,14 +181,12 @@ INTERPOSER int poll(struct pollfd *files, nfds_t count, int timeout)
 	struct sched_thread *me = sched_me();
 	int ready;
 
-	if (likely(!me && (!heal_on || !count || !timeout)))
+	HEAL_ASLEEP(count && timeout && heal_would_sleep_poll(files, count));
+	if (likely(!me))
 		return REAL(poll)(files, count, timeout);
 	ready = REAL(poll)(files, count, 0);
 	if (ready)
 		return ready;
-	heal_asleep(count && timeout);
-	if (!me)
-		return REAL(poll)(files, count, timeout);
 	if (!timeout) {
 		sched_pause(me, me->last_site);
 		return 0;
@@ -195,7 +198,7 @@ INTERPOSER int ppoll(struct pollfd *files, nfds_t count, const struct timespec *
 {
 	struct sched_thread *me = sched_me();
 
-	heal_asleep(count && (!timeout || timeout->tv_sec || timeout->tv_nsec));
+	HEAL_ASLEEP(count && lasts(timeout) && heal_would_sleep_poll(files, count));
 	if (likely(!me))
 		return REAL(ppoll)(files, count, timeout, mask);
 	return AWAY(me, REAL(ppoll)(files, count, timeout, mask));
@@ -205,7 +208,8 @@ INTERPOSER int select(int count, fd_set *reads, fd_set *writes, fd_set *others, 
 {
 	struct sched_thread *me = sched_me();
 
-	heal_asleep(count && (!timeout || timeout->tv_sec || timeout->tv_usec));
+	HEAL_ASLEEP(count && (!timeout || timeout->tv_sec || timeout->tv_usec) &&
+		    heal_would_sleep_select(count, reads, writes, others));
 	if (likely(!me))
 		return REAL(select)(count, reads, writes, others, timeout);
 	return AWAY(me, REAL(select)(count, reads, writes, others, timeout));
@@ -216,35 +220,67 @@ INTERPOSER int pselect(int count, fd_set *reads, fd_set *writes, fd_set *others,
 {
 	struct sched_thread *me = sched_me();
 
-	heal_asleep(count && (!timeout || timeout->tv_sec || timeout->tv_nsec));
+	HEAL_ASLEEP(count && lasts(timeout) && heal_would_sleep_select(count, reads, writes, others));
 	if (likely(!me))
 		return REAL(pselect)(count, reads, writes, others, timeout, mask);
 	return AWAY(me, REAL(pselect)(count, reads, writes, others, timeout, mask));
 }
 
+/* A file that tells of others is asked itself: what it says once it may not say again. */
 INTERPOSER int epoll_wait(int file, struct epoll_event *events, int count, int timeout)
 {
 	struct sched_thread *me = sched_me();
 	int ready;
 
-	if (likely(!me && !heal_on))
+	HEAL_ASLEEP(timeout && heal_would_sleep(file, false));
+	if (likely(!me))
 		return REAL(epoll_wait)(file, events, count, timeout);
 	ready = REAL(epoll_wait)(file, events, count, 0);
 	if (ready || !timeout)
 		return ready;
-	heal_asleep(true);
-	return me ? AWAY(me, REAL(epoll_wait)(file, events, count, timeout))
-		  : REAL(epoll_wait)(file, events, count, timeout);
+	return AWAY(me, REAL(epoll_wait)(file, events, count, timeout));
+}
+
+INTERPOSER int epoll_pwait(int file, struct epoll_event *events, int count, int timeout, const sigset_t *mask)
+{
+	struct sched_thread *me = sched_me();
+	int ready;
+
+	HEAL_ASLEEP(timeout && heal_would_sleep(file, false));
+	if (likely(!me))
+		return REAL(epoll_pwait)(file, events, count, timeout, mask);
+	ready = REAL(epoll_pwait)(file, events, count, 0, mask);
+	if (ready || !timeout)
+		return ready;
+	return AWAY(me, REAL(epoll_pwait)(file, events, count, timeout, mask));
+}
+
+INTERPOSER int epoll_pwait2(int file, struct epoll_event *events, int count, const struct timespec *timeout,
+			    const sigset_t *mask)
+{
+	struct sched_thread *me = sched_me();
+	int ready;
+
+	/* Where libc has none, the program would not have been linked without us. */
+	if (!REAL(epoll_pwait2)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	HEAL_ASLEEP(lasts(timeout) && heal_would_sleep(file, false));
+	if (likely(!me))
+		return REAL(epoll_pwait2)(file, events, count, timeout, mask);
+	ready = REAL(epoll_pwait)(file, events, count, 0, mask);
+	if (ready || !lasts(timeout))
+		return ready;
+	return AWAY(me, REAL(epoll_pwait2)(file, events, count, timeout, mask));
 }
 
 INTERPOSER int accept(int file, struct sockaddr *address, socklen_t *length)
 {
 	struct sched_thread *me = sched_me();
 
-	if (likely(!me && !heal_on) || !sched_would_sleep(file, false))
-		return REAL(accept)(file, address, length);
-	heal_asleep(true);
-	if (!me)
+	HEAL_ASLEEP(heal_would_sleep(file, false));
+	if (likely(!me) || !sched_would_sleep(file, false))
 		return REAL(accept)(file, address, length);
 	return AWAY(me, REAL(accept)(file, address, length));
 }
@@ -253,10 +289,8 @@ INTERPOSER int accept4(int file, struct sockaddr *address, socklen_t *length, in
 {
 	struct sched_thread *me = sched_me();
 
-	if (likely(!me && !heal_on) || !sched_would_sleep(file, false))
-		return REAL(accept4)(file, address, length, flags);
-	heal_asleep(true);
-	if (!me)
+	HEAL_ASLEEP(heal_would_sleep(file, false));
+	if (likely(!me) || !sched_would_sleep(file, false))
 		return REAL(accept4)(file, address, length, flags);
 	return AWAY(me, REAL(accept4)(file, address, length, flags));
 }
@@ -277,30 +311,39 @@ INTERPOSER pid_t wait4(pid_t pid, int *status, int flags, struct rusage *usage)
 	struct sched_thread *me = sched_me();
 	pid_t got;
 
-	if (likely(!me))
+	if (likely(!me && !heal_on))
 		return REAL(wait4)(pid, status, flags, usage);
 	got = REAL(wait4)(pid, status, flags | WNOHANG, usage);
-	return got || flags & WNOHANG ? got : AWAY(me, REAL(wait4)(pid, status, flags, usage));
+	if (got || flags & WNOHANG)
+		return got;
+	HEAL_ASLEEP(true);
+	return me ? AWAY(me, REAL(wait4)(pid, status, flags, usage)) : REAL(wait4)(pid, status, flags, usage);
 }
 
 INTERPOSER pid_t waitpid(pid_t pid, int *status, int flags)
 {
-	struct sched_thread *me = sched_me();
-
-	return likely(!me) ? REAL(waitpid)(pid, status, flags) : wait4(pid, status, flags, NULL);
+	return likely(!sched_me() && !heal_on) ? REAL(waitpid)(pid, status, flags)
+					       : wait4(pid, status, flags, NULL);
 }
 
 INTERPOSER pid_t wait(int *status)
 {
-	struct sched_thread *me = sched_me();
+	return likely(!sched_me() && !heal_on) ? REAL(wait)(status) : wait4(-1, status, 0, NULL);
+}
 
-	return likely(!me) ? REAL(wait)(status) : wait4(-1, status, 0, NULL);
+static bool child_sleeps(idtype_t type, id_t id, int flags)
+{
+	siginfo_t found = {.si_pid = 0};
+
+	return !(flags & WNOHANG) && !REAL(waitid)(type, id, &found, flags | WNOHANG | WNOWAIT) &&
+	       !found.si_pid;
 }
 
 INTERPOSER int waitid(idtype_t type, id_t id, siginfo_t *info, int flags)
 {
 	struct sched_thread *me = sched_me();
 
+	HEAL_ASLEEP(child_sleeps(type, id, flags));
 	if (likely(!me))
 		return REAL(waitid)(type, id, info, flags);
 	return AWAY(me, REAL(waitid)(type, id, info, flags));

@@ -164,23 +164,25 @@ void sched_back(struct sched_thread *me);
 void sched_sleep(struct sched_thread *me, const struct timespec *time);
 /* Would a read of this file, or a write to it, have to wait? */
 bool sched_would_sleep(int file, bool output);
-/* The value of a call that reads from a file, or writes to it. */
-#define SCHED_IO(file, output, call)                                   \
-	({                                                             \
-		struct sched_thread *me_ = sched_me();                 \
-		bool asks_ = unlikely(me_) || unlikely(heal_on);       \
-		bool away_ = asks_ && sched_would_sleep(file, output); \
-		__typeof__(call) value_;                               \
-                                                                       \
-		if (away_ && heal_on)                                  \
-			heal_on_wait(NULL);                            \
-		away_ = away_ && me_;                                  \
-		if (away_)                                             \
-			sched_away(me_, me_->last_site);               \
-		value_ = (call);                                       \
-		if (away_)                                             \
-			sched_back(me_);                               \
-		value_;                                                \
+/* The value of a call that reads from a file, or writes to it. Sections are given up if it sleeps, which it
+ * does not if it was told not to wait. */
+#define SCHED_IO(file, output, call) SCHED_SOCKET(file, output, 0, call)
+#define SCHED_SOCKET(file, output, flags, call)                                            \
+	({                                                                                 \
+		struct sched_thread *me_ = sched_me();                                     \
+		bool asks_ = unlikely(me_) || unlikely(heal_on);                           \
+		bool away_ = asks_ && sched_would_sleep(file, output);                     \
+		__typeof__(call) value_;                                                   \
+                                                                                           \
+		if (away_ && heal_on && !((flags) & MSG_DONTWAIT) && heal_may_sleep(file)) \
+			heal_on_wait(NULL);                                                \
+		away_ = away_ && me_;                                                      \
+		if (away_)                                                                 \
+			sched_away(me_, me_->last_site);                                   \
+		value_ = (call);                                                           \
+		if (away_)                                                                 \
+			sched_back(me_);                                                   \
+		value_;                                                                    \
 	})
 
 /* pthread_testcancel, and no point. */

@@ -3,7 +3,8 @@
  * Sections in all the company that a program can put them into: every kind of
  * lock, waits of every kind in the middle, other orders of locks, ways out that
  * skip the end. Healing must end each of these as the program would by itself,
- * and must heal those that can be: their names begin with "lost".
+ * and must heal those that can be: their names begin with "lost". Waits for files
+ * are in files.c.
  *
  * A section reads `value` in get() and writes it in set(), called by a unit
  * that carries the mode's name. The pauses are where another thread comes in.
@@ -11,7 +12,6 @@
  * usage: ways MODE
  */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -19,8 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/select.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
@@ -319,67 +317,6 @@ static void *posts(void *unused)
 	return unused;
 }
 
-static int bell[2];
-
-static void *rings(void *unused)
-{
-	while (!atomic_load(&flag))
-		sched_yield();
-	increments(NULL);
-	if (write(bell[1], "", 1) != 1)
-		abort();
-	return unused;
-}
-
-static void polls(struct shared *s)
-{
-	struct pollfd file = {bell[0], POLLIN, 0};
-
-	begin_section(s);
-	atomic_store(&flag, 1);
-	if (poll(&file, 1, -1) != 1)
-		abort();
-	end_section(s);
-}
-
-static void epolls(struct shared *s)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-	int file = epoll_create1(0);
-
-	epoll_ctl(file, EPOLL_CTL_ADD, bell[0], &event);
-	begin_section(s);
-	atomic_store(&flag, 1);
-	if (epoll_wait(file, &event, 1, -1) != 1)
-		abort();
-	end_section(s);
-	close(file);
-}
-
-static void selects(struct shared *s)
-{
-	fd_set files;
-
-	FD_ZERO(&files);
-	FD_SET(bell[0], &files);
-	begin_section(s);
-	atomic_store(&flag, 1);
-	if (select(bell[0] + 1, &files, NULL, NULL, NULL) != 1)
-		abort();
-	end_section(s);
-}
-
-static void reads(struct shared *s)
-{
-	char byte;
-
-	begin_section(s);
-	atomic_store(&flag, 1);
-	if (read(bell[0], &byte, 1) != 1)
-		abort();
-	end_section(s);
-}
-
 /* Nobody can know that this waits for the other thread. */
 static void spinning(struct shared *s)
 {
@@ -505,10 +442,6 @@ static const struct {
 	{"join", join, once, increments, 5},
 	{"barrier", barrier, once, meets, 4},
 	{"semaphore", semaphore, once, posts, 4},
-	{"polls", polls, once, rings, 4},
-	{"epolls", epolls, once, rings, 4},
-	{"selects", selects, once, rings, 4},
-	{"reads", reads, once, rings, 4},
 	{"spinning", spinning, once, answers, 4},
 	{"leaves", leaves, once, increments, 3},
 	{"jump", jump, once, increments, 3},
@@ -538,8 +471,6 @@ int main(int argc, char **argv)
 	mtx_init(&shared.mtx, mtx_plain);
 	pthread_barrier_init(&shared.barrier, NULL, 2);
 	sem_init(&shared.semaphore, 0, 0);
-	if (pipe(bell))
-		return 2;
 	count = modes[n].second ? 2 : THREADS;
 	/* What is learned in a first pass is learned here, beside a thread that has nothing to do with it. */
 	if (unit == lost_reader) {

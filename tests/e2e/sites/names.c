@@ -135,6 +135,15 @@ FUNCTION others(void *anything, struct only *only, void *pair, int i)
 	n->next->lim = n->lim;                    //= read node next loaded n; read node lim loaded n; write node lim member node.next
 }
 
+/* Of the whole struct only the struct can be told. */
+FUNCTION copies(struct limits *l, struct limits *m)
+{
+	*l = *m;                                  //= read limits - parameter m; write limits - receiver l
+	range = *l;                               //= read limits - receiver l; write limits - global range
+	memset(l, 0, sizeof *l);                  //= write limits - receiver l
+	memcpy(l, m, sizeof l->lo);               //= read limits lo parameter m; write limits lo receiver l
+}
+
 static int twice(int i)
 {
 	return 2 * i;
@@ -159,5 +168,6 @@ int main(void)
 	set_high(n, 1);
 	get_bits(n);
 	others(n, &only, &range, 1);
+	copies(&n->lim, &head->lim);
 	return 0;
 }
