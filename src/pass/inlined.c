@@ -73,6 +73,35 @@ INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *sit
 		__atomsan_write16(p, site);
 }
 
+/*
+ * Not aligned to its size: in one granule or two. Where it is one, it is looked at
+ * twice, the second time for no bytes.
+ */
+#define SPLIT(first, last, bytes, kinds)                                                                     \
+	__builtin_expect(((((first) ^ self.segment) & (ATOMSAN_SEGMENT_MASK | ((bytes) & 0xff) * (kinds))) | \
+			  (((last) ^ self.segment) & (ATOMSAN_SEGMENT_MASK | ((bytes) >> 8) * (kinds)))) !=  \
+				 0,                                                                          \
+			 0)
+#define UNALIGNED(kind, size, kinds, fetch)                                                                 \
+	INLINED void __atomsan_inl_##kind##_unaligned##size(const void *p, const struct atomsan_site *site) \
+	{                                                                                                   \
+		uint64_t bytes = ((1ull << (size)) - 1) << ((uint64_t)p & 7), cell, last;                   \
+		const char *end = (const char *)p + (size) - 1;                                             \
+                                                                                                            \
+		fetch(p);                                                                                   \
+		cell = *CELL(p);                                                                            \
+		last = *CELL(end);                                                                          \
+		if (SPLIT(cell, last, bytes, kinds) &&                                                      \
+		    ((kinds) != READS || !SHARED(cell) || SPLIT(*READER(p), *READER(end), bytes, kinds)))   \
+			__atomsan_##kind##_range(p, size, site);                                            \
+	}
+UNALIGNED(read, 2, READS, FETCH)
+UNALIGNED(read, 4, READS, FETCH)
+UNALIGNED(read, 8, READS, FETCH)
+UNALIGNED(write, 2, WRITES, NO_FETCH)
+UNALIGNED(write, 4, WRITES, NO_FETCH)
+UNALIGNED(write, 8, WRITES, NO_FETCH)
+
 INLINED void __atomsan_inl_store(const void *p)
 {
 	if (__builtin_expect(self.scheduled != 0, 0))

@@ -234,6 +234,10 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 						: "read",
 			 (unsigned)size);
 		emit_call(name, arguments, 2);
+	} else if (size == 2 || size == 4 || size == 8) {
+		snprintf(name, sizeof name, "__atomsan_inl_%s_unaligned%u", write ? "write" : "read",
+			 (unsigned)size);
+		emit_call(name, arguments, 2);
 	} else {
 		arguments[2] = arguments[1];
 		arguments[1] = emit_number(size);
