@@ -102,6 +102,42 @@ UNALIGNED(write, 2, WRITES, NO_FETCH)
 UNALIGNED(write, 4, WRITES, NO_FETCH)
 UNALIGNED(write, 8, WRITES, NO_FETCH)
 
+/*
+ * Accesses of a loop that are told where it ends (pass/steps.h), if nobody looks
+ * at each: the thread has cells of its own, and it is recorded and no more.
+ */
+INLINED uint64_t __atomsan_inl_late(void)
+{
+	return self.shadow_mask == ATOMSAN_SHADOW_MASK && !self.scheduled;
+}
+
+#define STEP(kind, size)                                                                             \
+	INLINED void __atomsan_inl_step_##kind##size(const void *p, const struct atomsan_site *site, \
+						     uint64_t late)                                  \
+	{                                                                                            \
+		if (!late)                                                                           \
+			__atomsan_inl_##kind##size(p, site);                                         \
+	}
+STEP(read, 1)
+STEP(read, 2)
+STEP(read, 4)
+STEP(read, 8)
+STEP(write, 1)
+STEP(write, 2)
+STEP(write, 4)
+STEP(write, 8)
+
+/* `leaves`: the loop ends here. It may have done nothing yet. */
+#define STEPS(kind)                                                                                   \
+	INLINED void __atomsan_inl_##kind##_steps(const char *first, const char *past, uint64_t late, \
+						  uint64_t leaves, const struct atomsan_site *site)   \
+	{                                                                                             \
+		if (__builtin_expect(late & leaves, 0) && first != past)                              \
+			__atomsan_##kind##_steps(first, (uint64_t)(past - first), site);              \
+	}
+STEPS(read)
+STEPS(write)
+
 INLINED void __atomsan_inl_store(const void *p)
 {
 	if (__builtin_expect(self.scheduled != 0, 0))

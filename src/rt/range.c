@@ -196,6 +196,40 @@ EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *
 RANGE_HOOK(__atomsan_read_range, READS)
 RANGE_HOOK(__atomsan_write_range, WRITES)
 
+/* Is there nothing new in a range that lies in one granule or two? As inlined code asks it. */
+INLINE bool pair_recorded(const void *p, uint64_t length, uint64_t kinds)
+{
+	uint64_t from = (uint64_t)p & 7, segment = __atomsan_thread.segment, bytes;
+
+	if (from + length > 16)
+		return false;
+	bytes = ((1ull << length) - 1) << from;
+	return recorded(*shadow_cell(shadow_granule(p)), segment, (bytes & 0xff) * kinds) &&
+	       recorded(*shadow_cell(shadow_granule((const char *)p + length - 1)), segment,
+			(bytes >> 8) * kinds);
+}
+
+/*
+ * What a loop did is told when it is over. That it was about to be done was no news
+ * to anybody: who is scheduled or watched does not come here. A single step is
+ * written as the access that it was. Short ones that are known need few registers.
+ */
+#define STEPS_HOOK(name, kinds)                                                                          \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+		__attribute__((noinline));                                                               \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+	{                                                                                                \
+		access_range(p, length, kinds, site, length == site->size ? 0 : length, QUIET);          \
+	}                                                                                                \
+                                                                                                         \
+	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)        \
+	{                                                                                                \
+		if (!pair_recorded(p, length, kinds))                                                    \
+			name##_slow(p, length, site);                                                    \
+	}
+STEPS_HOOK(__atomsan_read_steps, READS)
+STEPS_HOOK(__atomsan_write_steps, WRITES)
+
 INLINE void access_lanes(const char *p, uint64_t lanes, uint64_t size, uint64_t kinds,
 			 const struct atomsan_site *site)
 {

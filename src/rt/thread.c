@@ -98,7 +98,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	stack_bounds(&low, &size);
 	__atomsan_thread.shadow_base = (char *)SHADOW_CELLS;
 	__atomsan_thread.reader_base = (char *)shadow_reader(rt_self.slot, 0);
-	__atomsan_thread.shadow_mask = SHADOW_FOLD & ~7ull;
+	__atomsan_thread.shadow_mask = ATOMSAN_SHADOW_MASK;
 	__atomsan_thread.fresh = 0xffff;
 	__atomsan_thread.segment = 0xffff;
 	__atomsan_thread.apart = 0;
