@@ -89,6 +89,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 		watch_thread_begin(number);
 	if (!rt_recording)
 		return;
+	rt_self.careful = rt_options.filter == 2;
 	sched_thread_begin(number);
 	rt_self.slot = number % ATOMSAN_SLOTS;
 	rt_self.window = NULL;
