@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Accesses of any length: what loops and libc do, and what is longer than a granule; see access_inl.h. */
 #include "rt/access_inl.h"
+#include "rt/constants.h"
 #include "rt/scan.h"
 #include "rt/scheduler.h"
 
@@ -267,6 +268,8 @@ void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_s
 	/* The call has two sites, for reading and for writing: see watched.inc. */
 	if (write)
 		access_range(p, length, WRITES, site + 1, length, POINT);
+	else if (constants_have(p))
+		return;
 	else if (unlikely(watch_self.streams))
 		access_range(p, length, READS, site, length, PAST);
 	else
