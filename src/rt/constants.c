@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/constants.h"
 
-#include <elf.h>
-#include <link.h>
-#include <sys/auxv.h>
-
 struct constants constants;
 
 /* Segments lie one behind the other, and those that can be written come last. */
-void constants_find(void)
+void constants_find(const Elf64_Phdr *segments, uint64_t count)
 {
-	const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
-	uint64_t count = getauxval(AT_PHNUM), bias = 0, low = UINT64_MAX, high = 0, writable = UINT64_MAX;
+	uint64_t bias = 0, low = UINT64_MAX, high = 0, writable = UINT64_MAX;
 
 	if (!segments)
 		return;

@@ -7,6 +7,7 @@
 #ifndef ATOMSAN_RT_CONSTANTS_H
 #define ATOMSAN_RT_CONSTANTS_H
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,7 +17,8 @@ extern struct constants {
 	uint64_t low, length;
 } constants;
 
-void constants_find(void); /* when the program begins */
+/* When the program begins; the program headers of its executable. */
+void constants_find(const Elf64_Phdr *segments, uint64_t count);
 
 static inline bool constants_have(const void *p)
 {

@@ -107,7 +107,8 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 		__atomsan_thread.shadow_base = __atomsan_thread.reader_base = (char *)empty_cell;
 		__atomsan_thread.shadow_mask = 0;
 	}
-	if (unlikely(rt_watching))
+	/* Each access is looked at, or what it finds. */
+	if (unlikely(rt_watching || rt_options.values))
 		__atomsan_thread.scheduled = empty_cell;
 	rt_self.number = number;
 	rt_op_values(TRACE_OP_START, 0, (void *)low, size, parent, NULL);
