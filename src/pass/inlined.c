@@ -127,12 +127,12 @@ STEP(write, 2)
 STEP(write, 4)
 STEP(write, 8)
 
-/* `leaves`: the loop ends here. It may have done nothing yet. */
+/* The loop has ended, and may have done nothing. */
 #define STEPS(kind)                                                                                   \
 	INLINED void __atomsan_inl_##kind##_steps(const char *first, const char *past, uint64_t late, \
-						  uint64_t leaves, const struct atomsan_site *site)   \
+						  const struct atomsan_site *site)                    \
 	{                                                                                             \
-		if (__builtin_expect(late & leaves, 0) && first != past)                              \
+		if (late && first != past)                                                            \
 			__atomsan_##kind##_steps(first, (uint64_t)(past - first), site);              \
 	}
 STEPS(read)

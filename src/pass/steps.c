@@ -50,7 +50,7 @@ static bool add_exits(const struct linear_loop *loop, unsigned block, struct ste
 	if (outside != 1 || !LLVMIsABranchInst(end) || !LLVMIsConditional(end) || steps->exits == STEPS_EXITS)
 		return false;
 	steps->exit[steps->exits].branch = end;
-	steps->exit[steps->exits++].when = which == 0;
+	steps->exit[steps->exits++].way = which;
 	return true;
 }
 
@@ -139,6 +139,22 @@ unsigned steps_plan(const struct linear_loop *loop, struct steps *steps,
 
 /* ---- code ---- */
 
+/* A block of its own for each way out. */
+static void build_exits(struct steps *steps)
+{
+	for (unsigned i = 0; i < steps->exits; i++) {
+		LLVMValueRef branch = steps->exit[i].branch;
+		LLVMBasicBlockRef to = LLVMGetSuccessor(branch, steps->exit[i].way);
+		LLVMBasicBlockRef between = LLVMInsertBasicBlockInContext(emit.context, to, "");
+
+		shim_phis_from(to, LLVMGetInstructionParent(branch), between);
+		LLVMSetSuccessor(branch, steps->exit[i].way, between);
+		LLVMPositionBuilderAtEnd(emit.builder, between);
+		LLVMSetCurrentDebugLocation2(emit.builder, LLVMInstructionGetDebugLoc(branch));
+		steps->exit[i].at = LLVMBuildBr(emit.builder, to);
+	}
+}
+
 static LLVMValueRef late(struct steps *steps)
 {
 	LLVMValueRef function = emit_hook("__atomsan_inl_late");
@@ -148,6 +164,7 @@ static LLVMValueRef late(struct steps *steps)
 		steps->late =
 			LLVMBuildCall2(emit.builder, LLVMGlobalGetValueType(function), function, NULL, 0, "");
 		LLVMSetInstructionCallConv(steps->late, LLVMGetFunctionCallConv(function));
+		build_exits(steps);
 	}
 	return steps->late;
 }
@@ -187,15 +204,11 @@ void steps_emit(struct steps *steps, LLVMValueRef access, unsigned behind, LLVMV
 	if (behind != (1u << steps->exits) - 1)
 		before = past_before(steps, first, last, size);
 	for (unsigned i = 0; i < steps->exits; i++) {
-		LLVMValueRef leaves = LLVMGetCondition(steps->exit[i].branch);
-		LLVMValueRef all[] = {first, before, steps->late, NULL, site};
+		LLVMValueRef all[] = {first, before, steps->late, site};
 
-		LLVMPositionBuilderBefore(emit.builder, steps->exit[i].branch);
+		LLVMPositionBuilderBefore(emit.builder, steps->exit[i].at);
 		if (behind >> i & 1)
 			all[1] = past(last, size);
-		if (!steps->exit[i].when)
-			leaves = LLVMBuildNot(emit.builder, leaves, "");
-		all[3] = emit_widen(leaves);
-		emit_call(write ? "__atomsan_inl_write_steps" : "__atomsan_inl_read_steps", all, 5);
+		emit_call(write ? "__atomsan_inl_write_steps" : "__atomsan_inl_read_steps", all, 4);
 	}
 }

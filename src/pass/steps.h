@@ -28,7 +28,8 @@ struct steps {
 	unsigned exits;
 	struct {
 		LLVMValueRef branch;
-		bool when; /* what its condition is if it leaves the loop */
+		unsigned way;    /* of the branch, that leaves the loop */
+		LLVMValueRef at; /* built on demand: the end of a block on this way alone */
 	} exit[STEPS_EXITS];
 };
 
