@@ -74,9 +74,14 @@ INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *sit
 }
 
 /*
- * Not aligned to its size: in one granule or two. Where it is one, it is looked at
- * twice, the second time for no bytes.
+ * Not aligned to its size: in one granule or two. Mostly they are known as a whole,
+ * which is soon seen. Where it is one granule, it is looked at twice, the second time
+ * for no bytes.
  */
+#define PARTLY(first, last, kinds)                                               \
+	__builtin_expect(((((first) ^ self.segment) | ((last) ^ self.segment)) & \
+			  (ATOMSAN_SEGMENT_MASK | 0xffull * (kinds))) != 0,      \
+			 0)
 #define SPLIT(first, last, bytes, kinds)                                                                     \
 	__builtin_expect(((((first) ^ self.segment) & (ATOMSAN_SEGMENT_MASK | ((bytes) & 0xff) * (kinds))) | \
 			  (((last) ^ self.segment) & (ATOMSAN_SEGMENT_MASK | ((bytes) >> 8) * (kinds)))) !=  \
@@ -85,15 +90,20 @@ INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *sit
 #define UNALIGNED(kind, size, kinds, fetch)                                                                 \
 	INLINED void __atomsan_inl_##kind##_unaligned##size(const void *p, const struct atomsan_site *site) \
 	{                                                                                                   \
-		uint64_t bytes = ((1ull << (size)) - 1) << ((uint64_t)p & 7), cell, last;                   \
 		const char *end = (const char *)p + (size) - 1;                                             \
+		uint64_t cell, last;                                                                        \
                                                                                                             \
 		fetch(p);                                                                                   \
 		cell = *CELL(p);                                                                            \
 		last = *CELL(end);                                                                          \
-		if (SPLIT(cell, last, bytes, kinds) &&                                                      \
-		    ((kinds) != READS || !SHARED(cell) || SPLIT(*READER(p), *READER(end), bytes, kinds)))   \
-			__atomsan_##kind##_range(p, size, site);                                            \
+		if (PARTLY(cell, last, kinds)) {                                                            \
+			uint64_t bytes = ((1ull << (size)) - 1) << ((uint64_t)p & 7);                       \
+                                                                                                            \
+			if (SPLIT(cell, last, bytes, kinds) &&                                              \
+			    ((kinds) != READS || !SHARED(cell) ||                                           \
+			     SPLIT(*READER(p), *READER(end), bytes, kinds)))                                \
+				__atomsan_##kind##_range(p, size, site);                                    \
+		}                                                                                           \
 	}
 UNALIGNED(read, 2, READS, FETCH)
 UNALIGNED(read, 4, READS, FETCH)

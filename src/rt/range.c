@@ -175,10 +175,11 @@ INLINE uint64_t pair_step(uint64_t value, uint64_t bytes, uint64_t kinds, uint64
 INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
 			uint64_t value)
 {
-	uint64_t *cells = pair_cells(p), bytes = pair_bytes(p, length), segment, first, second = 0;
+	uint64_t *cells = pair_cells(p), bytes, segment, first, second = 0;
 
 	if (unlikely(rt_watching || !rt_options.filter || !length) || !pair_fits(p, length))
 		return false;
+	bytes = pair_bytes(p, length);
 	if (pair_recorded(cells, bytes, kinds))
 		return true;
 	if (unlikely(frames_or_segment_due()) && !event_catch_up())
