@@ -158,6 +158,15 @@ INLINE bool pair_recorded(const uint64_t *cells, uint64_t bytes, uint64_t kinds)
 	       (bytes < 0x100 || recorded(cells[1], segment, (bytes >> 8) * kinds));
 }
 
+/* Are its granules known as a whole? That is sooner seen. */
+INLINE bool pair_whole(const void *p, uint64_t length, uint64_t kinds)
+{
+	uint64_t segment = __atomsan_thread.segment, first = *pair_cells(p) ^ segment;
+	uint64_t last = *pair_cells((const char *)p + length - 1) ^ segment;
+
+	return !((first | last) & (ATOMSAN_SEGMENT_MASK | 0xff * kinds));
+}
+
 /* What a cell becomes, as in access_granule(); 0: it needs care. */
 INLINE uint64_t pair_step(uint64_t value, uint64_t bytes, uint64_t kinds, uint64_t segment)
 {
@@ -281,26 +290,26 @@ RANGE_HOOK(__atomsan_write_range, WRITES)
  * to anybody: who is scheduled or watched does not come here. A single step is
  * written as the access that it was. Short ones that are known need few registers.
  */
-#define STEPS_HOOK(name, kinds)                                                                           \
-	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site)  \
-		__attribute__((noinline));                                                                \
-	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site)  \
-	{                                                                                                 \
-		access_range(p, length, kinds, site, length == site->size ? 0 : length, QUIET);           \
-	}                                                                                                 \
-                                                                                                          \
-	static ATOMSAN_HOOK name##_any(const void *p, uint64_t length, const struct atomsan_site *site)   \
-		__attribute__((noinline));                                                                \
-	static ATOMSAN_HOOK name##_any(const void *p, uint64_t length, const struct atomsan_site *site)   \
-	{                                                                                                 \
-		if (!pair_access(p, length, kinds, site, length == site->size ? 0 : length))              \
-			name##_slow(p, length, site);                                                     \
-	}                                                                                                 \
-                                                                                                          \
-	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)         \
-	{                                                                                                 \
-		if (!pair_fits(p, length) || !pair_recorded(pair_cells(p), pair_bytes(p, length), kinds)) \
-			name##_any(p, length, site);                                                      \
+#define STEPS_HOOK(name, kinds)                                                                          \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+		__attribute__((noinline));                                                               \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+	{                                                                                                \
+		access_range(p, length, kinds, site, length == site->size ? 0 : length, QUIET);          \
+	}                                                                                                \
+                                                                                                         \
+	static ATOMSAN_HOOK name##_any(const void *p, uint64_t length, const struct atomsan_site *site)  \
+		__attribute__((noinline));                                                               \
+	static ATOMSAN_HOOK name##_any(const void *p, uint64_t length, const struct atomsan_site *site)  \
+	{                                                                                                \
+		if (!pair_access(p, length, kinds, site, length == site->size ? 0 : length))             \
+			name##_slow(p, length, site);                                                    \
+	}                                                                                                \
+                                                                                                         \
+	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)        \
+	{                                                                                                \
+		if (!pair_fits(p, length) || !pair_whole(p, length, kinds))                              \
+			name##_any(p, length, site);                                                     \
 	}
 STEPS_HOOK(__atomsan_read_steps, READS)
 STEPS_HOOK(__atomsan_write_steps, WRITES)
