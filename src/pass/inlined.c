@@ -125,7 +125,7 @@ INLINED uint64_t __atomsan_inl_late(void)
 	INLINED void __atomsan_inl_step_##kind##size(const void *p, const struct atomsan_site *site, \
 						     uint64_t late)                                  \
 	{                                                                                            \
-		if (!late)                                                                           \
+		if (__builtin_expect(!late, 0))                                                      \
 			__atomsan_inl_##kind##size(p, site);                                         \
 	}
 STEP(read, 1)
