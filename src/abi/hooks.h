@@ -190,6 +190,8 @@ struct atomsan_bitcode {
 #define ATOMSAN_STAMP_SHIFT 28
 #define ATOMSAN_SEGMENT_MASK (~(uint64_t)0xffff)
 #define ATOMSAN_SHARED 0x3f0000ull /* this sub: several threads only read here, see rt/shadow.h */
+/* shadow_mask of a thread that is recorded, and whose accesses the filter looks at. */
+#define ATOMSAN_SHADOW_MASK ((1ull << 44) - 8)
 #define ATOMSAN_READ_BITS 0
 #define ATOMSAN_WRITE_BITS 8
 
@@ -265,6 +267,10 @@ ATOMSAN_HOOK __atomsan_store(const void *p);
 /* Any length, any alignment. */
 ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_write_range(const void *p, uint64_t length, const struct atomsan_site *site);
+
+/* A loop ends that went through these bytes, in steps of the site's size, and told of none of them. */
+ATOMSAN_HOOK __atomsan_read_steps(const void *p, uint64_t length, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_write_steps(const void *p, uint64_t length, const struct atomsan_site *site);
 
 /* Lane i of a masked access lies at p + i * lane_size, if bit i of lanes is set. */
 ATOMSAN_HOOK __atomsan_read_lanes(const void *p, uint64_t lanes, uint64_t lane_size,

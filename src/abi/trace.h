@@ -41,7 +41,9 @@
  *
  * An access whose site is of kind ATOMSAN_OBJECT touches nothing: a stack
  * object begins to live there, and ends with its function's frame. A site with
- * ATOMSAN_SITE_RANGE has its length in a TRACE_PREFIX_VALUE.
+ * ATOMSAN_SITE_RANGE has its length in a TRACE_PREFIX_VALUE. Where the site has a
+ * size and the event a length, a loop did the access in steps of that size, and
+ * was told of when it ended.
  *
  * An id or a site that does not fit is written as all ones, with a
  * TRACE_PREFIX_SITE before the event. The upper bits of an address come from

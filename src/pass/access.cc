@@ -22,6 +22,11 @@ LLVMValueRef shim_address(LLVMDbgRecordRef assign)
 	return llvm::wrap(llvm::cast<llvm::DbgVariableRecord>(llvm::unwrap(assign))->getAddress());
 }
 
+void shim_phis_from(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef instead)
+{
+	llvm::unwrap(block)->replacePhiUsesWith(llvm::unwrap(from), llvm::unwrap(instead));
+}
+
 // Files that are being written are known to LLVM alone, which removes them when a signal ends it.
 [[noreturn]] void shim_leave(void)
 {

@@ -73,6 +73,81 @@ INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *sit
 		__atomsan_write16(p, site);
 }
 
+/*
+ * Not aligned to its size: in one granule or two. Mostly they are known as a whole,
+ * which is soon seen. Where it is one granule, it is looked at twice, the second time
+ * for no bytes.
+ */
+#define PARTLY(first, last, kinds)                                               \
+	__builtin_expect(((((first) ^ self.segment) | ((last) ^ self.segment)) & \
+			  (ATOMSAN_SEGMENT_MASK | 0xffull * (kinds))) != 0,      \
+			 0)
+#define SPLIT(first, last, bytes, kinds)                                                                     \
+	__builtin_expect(((((first) ^ self.segment) & (ATOMSAN_SEGMENT_MASK | ((bytes) & 0xff) * (kinds))) | \
+			  (((last) ^ self.segment) & (ATOMSAN_SEGMENT_MASK | ((bytes) >> 8) * (kinds)))) !=  \
+				 0,                                                                          \
+			 0)
+#define UNALIGNED(kind, size, kinds, fetch)                                                                 \
+	INLINED void __atomsan_inl_##kind##_unaligned##size(const void *p, const struct atomsan_site *site) \
+	{                                                                                                   \
+		const char *end = (const char *)p + (size) - 1;                                             \
+		uint64_t cell, last;                                                                        \
+                                                                                                            \
+		fetch(p);                                                                                   \
+		cell = *CELL(p);                                                                            \
+		last = *CELL(end);                                                                          \
+		if (PARTLY(cell, last, kinds)) {                                                            \
+			uint64_t bytes = ((1ull << (size)) - 1) << ((uint64_t)p & 7);                       \
+                                                                                                            \
+			if (SPLIT(cell, last, bytes, kinds) &&                                              \
+			    ((kinds) != READS || !SHARED(cell) ||                                           \
+			     SPLIT(*READER(p), *READER(end), bytes, kinds)))                                \
+				__atomsan_##kind##_range(p, size, site);                                    \
+		}                                                                                           \
+	}
+UNALIGNED(read, 2, READS, FETCH)
+UNALIGNED(read, 4, READS, FETCH)
+UNALIGNED(read, 8, READS, FETCH)
+UNALIGNED(write, 2, WRITES, NO_FETCH)
+UNALIGNED(write, 4, WRITES, NO_FETCH)
+UNALIGNED(write, 8, WRITES, NO_FETCH)
+
+/*
+ * Accesses of a loop that are told where it ends (pass/steps.h), if nobody looks
+ * at each: the thread has cells of its own, and it is recorded and no more.
+ */
+INLINED uint64_t __atomsan_inl_late(void)
+{
+	return self.shadow_mask == ATOMSAN_SHADOW_MASK && !self.scheduled;
+}
+
+#define STEP(kind, size)                                                                             \
+	INLINED void __atomsan_inl_step_##kind##size(const void *p, const struct atomsan_site *site, \
+						     uint64_t late)                                  \
+	{                                                                                            \
+		if (__builtin_expect(!late, 0))                                                      \
+			__atomsan_inl_##kind##size(p, site);                                         \
+	}
+STEP(read, 1)
+STEP(read, 2)
+STEP(read, 4)
+STEP(read, 8)
+STEP(write, 1)
+STEP(write, 2)
+STEP(write, 4)
+STEP(write, 8)
+
+/* The loop has ended, and may have done nothing. */
+#define STEPS(kind)                                                                                   \
+	INLINED void __atomsan_inl_##kind##_steps(const char *first, const char *past, uint64_t late, \
+						  const struct atomsan_site *site)                    \
+	{                                                                                             \
+		if (late && first != past)                                                            \
+			__atomsan_##kind##_steps(first, (uint64_t)(past - first), site);              \
+	}
+STEPS(read)
+STEPS(write)
+
 INLINED void __atomsan_inl_store(const void *p)
 {
 	if (__builtin_expect(self.scheduled != 0, 0))

@@ -7,6 +7,7 @@
 #include "pass/emit.h"
 #include "pass/loops.h"
 #include "pass/pass.h"
+#include "pass/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,21 @@ static void partial_access(LLVMValueRef load, LLVMValueRef pointer, uint64_t use
 		   sites_add(load, ATOMSAN_READ, ATOMSAN_PLAIN, 0, &note));
 }
 
+static void told_at_end(const struct loops_place *place, LLVMValueRef instruction, LLVMValueRef pointer,
+			LLVMTypeRef type, bool write)
+{
+	uint64_t size = LLVMStoreSizeOfType(emit.layout, type);
+	struct note note;
+
+	skip_or_site(instruction, pointer, type, size, write, &note);
+	if (is_ignored(&note))
+		return;
+	if (!write && util_guards(instruction, 6))
+		note.flags |= ATOMSAN_SITE_GUARDS;
+	steps_emit(place->steps, instruction, place->behind, place->pointer, size, write,
+		   sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note));
+}
+
 static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
 	struct loops_place place = {.at = instruction};
@@ -198,6 +214,9 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	case LOOPS_ONCE:
 		pointer = place.pointer;
 		break;
+	case LOOPS_STEPS:
+		told_at_end(&place, instruction, pointer, type, write);
+		return;
 	case LOOPS_IN_PLACE:
 		break;
 	}
@@ -232,6 +251,10 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 			 kind == ATOMSAN_UPDATE ? "update"
 			 : write                ? "write"
 						: "read",
+			 (unsigned)size);
+		emit_call(name, arguments, 2);
+	} else if (size == 2 || size == 4 || size == 8) {
+		snprintf(name, sizeof name, "__atomsan_inl_%s_unaligned%u", write ? "write" : "read",
 			 (unsigned)size);
 		emit_call(name, arguments, 2);
 	} else {

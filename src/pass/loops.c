@@ -12,6 +12,7 @@
 
 #include "pass/linear.h"
 #include "pass/pass.h"
+#include "pass/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,9 @@ struct range {
 	struct linear low; /* the lowest byte of the first iteration */
 	uint64_t span;     /* bytes of one iteration; 0 for a check that is done once */
 	LLVMValueRef teller;
-	unsigned trips; /* number in loops.trips */
+	unsigned trips; /* number in loops.trips, or in loops.steps if stepped */
+	bool stepped;
+	unsigned behind; /* see struct steps_access */
 };
 
 struct loops {
@@ -41,6 +44,8 @@ struct loops {
 		LLVMValueRef at, built;
 	} *trips; /* of loops that count */
 	unsigned trip_count;
+	struct steps *steps; /* of loops that are told of when they end */
+	unsigned steps_count;
 	struct entry {
 		LLVMValueRef instruction;
 		unsigned range;
@@ -270,6 +275,24 @@ static void plan_loop(struct loops *loops, const struct linear_loop *loop, unsig
 	free(accesses);
 }
 
+/* A loop of which it is not known in front how often it runs. */
+static void plan_steps(struct loops *loops, const struct linear_loop *loop)
+{
+	struct steps_access accesses[STEPS_ACCESSES];
+	unsigned count = steps_plan(loop, &loops->steps[loops->steps_count], accesses);
+
+	for (unsigned i = 0; i < count; i++) {
+		struct range range = {.low = accesses[i].address,
+				      .teller = accesses[i].instruction,
+				      .trips = loops->steps_count,
+				      .stepped = true,
+				      .behind = accesses[i].behind};
+
+		enter(loops, accesses[i].instruction, new_range(loops, &range));
+	}
+	loops->steps_count += count != 0;
+}
+
 struct loops *loops_plan(LLVMValueRef function, LLVMTargetDataRef layout)
 {
 	struct loops *loops = calloc(1, sizeof *loops);
@@ -282,6 +305,7 @@ struct loops *loops_plan(LLVMValueRef function, LLVMTargetDataRef layout)
 	}
 	harmful = calloc(flow->loop_count, sizeof *harmful);
 	loops->trips = malloc(flow->loop_count * sizeof *loops->trips);
+	loops->steps = malloc(flow->loop_count * sizeof *loops->steps);
 	for (unsigned n = 0; n < flow->loop_count; n++) {
 		const struct flow_loop *loop = &flow->loops[n];
 		struct linear_loop linear = {.flow = flow, .number = n, .layout = layout};
@@ -291,14 +315,16 @@ struct loops *loops_plan(LLVMValueRef function, LLVMTargetDataRef layout)
 			harmful[n] = !harmless_block(flow->blocks[b]);
 		if (harmful[n] && loop->parent != FLOW_NONE)
 			harmful[loop->parent] = true;
-		if (harmful[n] || loop->latch == FLOW_NONE || loop->preheader == FLOW_NONE ||
-		    loop->exits != 1 || loop->exiting != loop->latch)
+		if (harmful[n] || loop->latch == FLOW_NONE || loop->preheader == FLOW_NONE)
 			continue;
 		linear.header = flow->blocks[loop->header];
 		linear.latch = flow->blocks[loop->latch];
 		linear.preheader = flow->blocks[loop->preheader];
-		if (!linear_trips(&linear, &counted->trips))
+		if (loop->exits != 1 || loop->exiting != loop->latch ||
+		    !linear_trips(&linear, &counted->trips)) {
+			plan_steps(loops, &linear);
 			continue;
+		}
 		counted->at = LLVMGetBasicBlockTerminator(linear.preheader);
 		counted->built = NULL;
 		plan_loop(loops, &linear, loops->trip_count++);
@@ -318,6 +344,7 @@ void loops_free(struct loops *loops)
 	flow_release(&loops->flow);
 	free(loops->ranges);
 	free(loops->trips);
+	free(loops->steps);
 	free(loops->entries);
 	free(loops);
 }
@@ -337,6 +364,14 @@ enum loops_check loops_access(struct loops *loops, LLVMBuilderRef builder, LLVMV
 	range = &loops->ranges[entry->range];
 	if (range->teller != access)
 		return LOOPS_NONE;
+	if (range->stepped) {
+		place->steps = &loops->steps[range->trips];
+		place->behind = range->behind;
+		LLVMPositionBuilderBefore(builder, place->steps->at);
+		LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(access));
+		place->pointer = linear_build(builder, &range->low);
+		return LOOPS_STEPS;
+	}
 	counted = &loops->trips[range->trips];
 	place->at = counted->at;
 	LLVMPositionBuilderBefore(builder, counted->at);

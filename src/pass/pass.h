@@ -31,6 +31,8 @@ void pass_late(LLVMModuleRef module);
 unsigned shim_subprogram_flags(LLVMMetadataRef subprogram);
 LLVMMetadataRef shim_operand(LLVMMetadataRef node, unsigned n);
 LLVMValueRef shim_address(LLVMDbgRecordRef assign); /* of the variable */
+/* The block's phis have another block for one that they had. */
+void shim_phis_from(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef instead);
 /* Ends the compiler, after a sentence was printed; what it has begun to write is removed. */
 __attribute__((noreturn)) void shim_leave(void);
 

@@ -288,22 +288,35 @@ static void done(struct thread *t, uint64_t events, uint64_t object, uint64_t pl
 	t->last_place = place;
 }
 
-static void access_event(const struct count *count, struct thread *t, const struct trace_event *e)
+static void one_access(const struct count *count, struct thread *t, const struct trace_event *e,
+		       uint64_t address, uint64_t length)
 {
 	enum { READS = 1, WRITES = 0x100 };
 	bool update = e->access == ATOMSAN_UPDATE;
 	bool writes = update || e->access == ATOMSAN_WRITE;
 
-	if (e->access == ATOMSAN_OBJECT)
-		return;
-	if (!count->every && !first_of_kind(t, e->address, e->value,
+	if (!count->every && !first_of_kind(t, address, length,
 					    update   ? READS | WRITES
 					    : writes ? WRITES
 						     : READS))
 		return;
-	if (!writes && t->last_object == e->address && t->last_place == e->site)
+	if (!writes && t->last_object == address && t->last_place == e->site)
 		return;
-	done(t, update ? 2 : 1, e->address, e->site);
+	done(t, update ? 2 : 1, address, e->site);
+}
+
+/* A loop that was told of when it was over is as many events as it made steps: who is scheduled does them
+ * one by one. */
+static void access_event(const struct count *count, struct thread *t, const struct trace_event *e)
+{
+	if (e->access == ATOMSAN_OBJECT)
+		return;
+	if (!e->step) {
+		one_access(count, t, e, e->address, e->value);
+		return;
+	}
+	for (uint64_t at = 0; at < e->value; at += e->step)
+		one_access(count, t, e, e->address + at, e->step);
 }
 
 static void op_event(struct thread *t, const struct trace_event *e)

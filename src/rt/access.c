@@ -76,7 +76,7 @@ void access_write_plain(const void *p, uint64_t length,
 /* The bits in its cell of an access that is aligned to its size. */
 INLINE uint64_t granule_mask(const void *p, unsigned size, uint64_t kinds)
 {
-	return (((1u << size) - 1) << ((uint64_t)p & 7)) * kinds;
+	return (((1u << size) - 1) << ((uint64_t)p & (8 - size))) * kinds;
 }
 
 /* Everything that access_granule() leaves: boundaries, younger owners, shared cells. */
@@ -138,6 +138,8 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 		(uint64_t *)(__atomsan_thread.shadow_base + ((uint64_t)p & __atomsan_thread.shadow_mask));
 	uint64_t value, segment;
 
+	/* In one register, not as base and index in two. */
+	__asm__("" : "+r"(cell));
 	if (unlikely(frames_or_segment_due()) && !event_catch_up())
 		return false;
 	value = *cell;

@@ -184,13 +184,14 @@ INLINE bool ready(void)
 	return false;
 }
 
+/*
+ * Where a frame begins or ends, so does the segment: as long as there is one, the
+ * trace has heard of all frames. That is not so with filter=2, and who is scheduled
+ * goes the long way, always.
+ */
 INLINE bool frames_or_segment_due(void)
 {
-	uint64_t written = (uint64_t)rt_self.written;
-
-	/* Who is scheduled goes the long way, always. */
-	return ((uint64_t)__atomsan_thread.top ^ written) | ((uint64_t)__atomsan_thread.low ^ written) |
-	       (__atomsan_thread.segment == __atomsan_thread.fresh) | (uint64_t)rt_self.sched;
+	return (__atomsan_thread.segment == __atomsan_thread.fresh) | rt_self.careful;
 }
 
 /* Kinds here and in watch.h. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Start and end of the runtime: before any constructor, after any destructor. */
+#include "rt/constants.h"
 #include "rt/follow.h"
 #include "rt/scheduler.h"
 #include "rt/shadow.h"
@@ -86,6 +87,7 @@ static void start(int argc, char **argv, char **envp)
 	choose_seed();
 	rt_real_init();
 	rt_module_executable();
+	constants_find((const Elf64_Phdr *)getauxval(AT_PHDR), getauxval(AT_PHNUM));
 	/* Who may start a program of its choice with somebody else's rights may not name the checker. */
 	if (rt_options.check && getauxval(AT_SECURE))
 		rt_options.check = false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Accesses of any length: what loops and libc do, and what is longer than a granule; see access_inl.h. */
 #include "rt/access_inl.h"
+#include "rt/constants.h"
 #include "rt/scan.h"
 #include "rt/scheduler.h"
 
@@ -130,6 +131,86 @@ static void range_with_care(uint64_t p, uint64_t length, uint64_t kinds, const s
 		remember(shadow_granule((void *)q), bytes_of(q, end - q) * kinds, write, segment);
 }
 
+/* ---- ranges that lie in one granule or two: most do ---- */
+
+INLINE bool pair_fits(const void *p, uint64_t length)
+{
+	return ((uint64_t)p & 7) + length <= 16;
+}
+
+INLINE uint64_t pair_bytes(const void *p, uint64_t length)
+{
+	return ((1ull << length) - 1) << ((uint64_t)p & 7);
+}
+
+/* As inlined code finds it. */
+INLINE uint64_t *pair_cells(const void *p)
+{
+	return (uint64_t *)(__atomsan_thread.shadow_base + ((uint64_t)p & __atomsan_thread.shadow_mask));
+}
+
+/* Is there nothing new in it? */
+INLINE bool pair_recorded(const uint64_t *cells, uint64_t bytes, uint64_t kinds)
+{
+	uint64_t segment = __atomsan_thread.segment;
+
+	return recorded(cells[0], segment, (bytes & 0xff) * kinds) &&
+	       (bytes < 0x100 || recorded(cells[1], segment, (bytes >> 8) * kinds));
+}
+
+/* Are its granules known as a whole? That is sooner seen. */
+INLINE bool pair_whole(const void *p, uint64_t length, uint64_t kinds)
+{
+	uint64_t segment = __atomsan_thread.segment, first = *pair_cells(p) ^ segment;
+	uint64_t last = *pair_cells((const char *)p + length - 1) ^ segment;
+
+	return !((first | last) & (ATOMSAN_SEGMENT_MASK | 0xff * kinds));
+}
+
+/* What a cell becomes, as in access_granule(); 0: it needs care. */
+INLINE uint64_t pair_step(uint64_t value, uint64_t bytes, uint64_t kinds, uint64_t segment)
+{
+	if (unlikely(!value || value > segment))
+		return 0;
+	if (!same_segment(value, segment)) {
+		if (unlikely(shadow_is_shared(value)) || (kinds == READS && !taken_over(value, segment)))
+			return 0;
+		value = segment & ATOMSAN_SEGMENT_MASK;
+	}
+	return value | bytes * kinds;
+}
+
+/* The usual cases. False: nothing is done yet, and the long way must be gone. */
+INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
+			uint64_t value)
+{
+	uint64_t *cells = pair_cells(p), bytes, segment, first, second = 0;
+
+	if (unlikely(rt_watching || !rt_options.filter || !length) || !pair_fits(p, length))
+		return false;
+	bytes = pair_bytes(p, length);
+	if (pair_recorded(cells, bytes, kinds))
+		return true;
+	if (unlikely(frames_or_segment_due()) && !event_catch_up())
+		return false;
+	segment = __atomsan_thread.segment;
+	first = pair_step(cells[0], bytes & 0xff, kinds, segment);
+	if (bytes >= 0x100)
+		second = pair_step(cells[1], bytes >> 8, kinds, segment);
+	if (unlikely(!first || (bytes >= 0x100 && !second)))
+		return false;
+	__atomic_store_n(&cells[0], first, __ATOMIC_RELAXED);
+	if (second)
+		__atomic_store_n(&cells[1], second, __ATOMIC_RELAXED);
+	if (value)
+		write_access_length(p, value, site);
+	else
+		write_access(p, site);
+	return true;
+}
+
+/* ---- of any length ---- */
+
 /* Who is told beside the trace: everybody, not who watches accesses as they happen, nobody. */
 enum told { POINT, PAST, QUIET };
 
@@ -188,13 +269,50 @@ EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *
 		access_range(p, length, kinds, site, length_to_say(length, site), POINT);                \
 	}                                                                                                \
                                                                                                          \
+	static ATOMSAN_HOOK name##_any(const void *p, uint64_t length, const struct atomsan_site *site)  \
+		__attribute__((noinline));                                                               \
+	static ATOMSAN_HOOK name##_any(const void *p, uint64_t length, const struct atomsan_site *site)  \
+	{                                                                                                \
+		if (!pair_access(p, length, kinds, site, length_to_say(length, site)))                   \
+			name##_slow(p, length, site);                                                    \
+	}                                                                                                \
+                                                                                                         \
 	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)        \
 	{                                                                                                \
 		if (rt_watching != WATCH_RACE || watch_wanted() || rt_recording)                         \
-			name##_slow(p, length, site);                                                    \
+			name##_any(p, length, site);                                                     \
 	}
 RANGE_HOOK(__atomsan_read_range, READS)
 RANGE_HOOK(__atomsan_write_range, WRITES)
+
+/*
+ * What a loop did is told when it is over. That it was about to be done was no news
+ * to anybody: who is scheduled or watched does not come here. A single step is
+ * written as the access that it was. Short ones that are known need few registers.
+ */
+#define STEPS_HOOK(name, kinds)                                                                          \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+		__attribute__((noinline));                                                               \
+	static ATOMSAN_HOOK name##_slow(const void *p, uint64_t length, const struct atomsan_site *site) \
+	{                                                                                                \
+		access_range(p, length, kinds, site, length == site->size ? 0 : length, QUIET);          \
+	}                                                                                                \
+                                                                                                         \
+	static ATOMSAN_HOOK name##_any(const void *p, uint64_t length, const struct atomsan_site *site)  \
+		__attribute__((noinline));                                                               \
+	static ATOMSAN_HOOK name##_any(const void *p, uint64_t length, const struct atomsan_site *site)  \
+	{                                                                                                \
+		if (!pair_access(p, length, kinds, site, length == site->size ? 0 : length))             \
+			name##_slow(p, length, site);                                                    \
+	}                                                                                                \
+                                                                                                         \
+	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)        \
+	{                                                                                                \
+		if (!pair_fits(p, length) || !pair_whole(p, length, kinds))                              \
+			name##_any(p, length, site);                                                     \
+	}
+STEPS_HOOK(__atomsan_read_steps, READS)
+STEPS_HOOK(__atomsan_write_steps, WRITES)
 
 INLINE void access_lanes(const char *p, uint64_t lanes, uint64_t size, uint64_t kinds,
 			 const struct atomsan_site *site)
@@ -226,10 +344,10 @@ EXPORT ATOMSAN_HOOK __atomsan_write_lanes(const void *p, uint64_t lanes, uint64_
 	access_lanes(p, lanes, lane_size, WRITES, site);
 }
 
-void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
+static void range_told(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
+	__attribute__((noinline));
+static void range_told(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
 {
-	if (!watch_or_record() || !site || (!rt_recording && watch_self.streams))
-		return;
 	/* The call has two sites, for reading and for writing: see watched.inc. */
 	if (write)
 		access_range(p, length, WRITES, site + 1, length, POINT);
@@ -237,6 +355,16 @@ void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_s
 		access_range(p, length, READS, site, length, PAST);
 	else
 		access_range(p, length, READS, site, length, POINT);
+}
+
+void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
+{
+	if (!watch_or_record() || !site || (!rt_recording && watch_self.streams))
+		return;
+	if (write ? pair_access(p, length, WRITES, site + 1, length)
+		  : constants_have(p) || pair_access(p, length, READS, site, length))
+		return;
+	range_told(p, length, write, site);
 }
 
 void rt_range_past(const void *p, uint64_t length, const struct atomsan_site *site)

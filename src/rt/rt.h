@@ -90,6 +90,7 @@ struct rt_thread {
 	uint32_t spin_version;
 	uint64_t spin_next;         /* `next` right after it was recorded */
 	struct sched_thread *sched; /* NULL: not scheduled, see scheduler.h */
+	uint64_t careful;           /* not 0: every access goes the long way, see frames_or_segment_due() */
 };
 #define RT_WINDOW 0x20000ull
 extern __thread struct rt_thread rt_self __attribute__((tls_model("local-exec")));

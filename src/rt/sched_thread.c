@@ -95,6 +95,7 @@ void sched_thread_begin(uint32_t number)
 	me->tid = (int32_t)sys0(gettid);
 	me->busy = true;
 	rt_self.sched = me;
+	rt_self.careful = 1;
 	__atomsan_thread.scheduled = me;
 	if (sched.holder == SCHED_NOBODY && !number)
 		sched_give(me);

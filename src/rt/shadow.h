@@ -23,6 +23,7 @@
 #include <stdbool.h>
 
 #define SHADOW_FOLD ((1ull << TRACE_ADDRESS_BITS) - 1)
+_Static_assert(ATOMSAN_SHADOW_MASK == (SHADOW_FOLD & ~7ull), "inlined code folds addresses likewise");
 #define SHADOW_REGION (1ull << TRACE_ADDRESS_BITS)
 #define SHADOW_CELLS 0x030000000000ull
 #define SHADOW_READERS (SHADOW_CELLS + SHADOW_REGION)

@@ -89,6 +89,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 		watch_thread_begin(number);
 	if (!rt_recording)
 		return;
+	rt_self.careful = rt_options.filter == 2;
 	sched_thread_begin(number);
 	rt_self.slot = number % ATOMSAN_SLOTS;
 	rt_self.window = NULL;
@@ -98,7 +99,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	stack_bounds(&low, &size);
 	__atomsan_thread.shadow_base = (char *)SHADOW_CELLS;
 	__atomsan_thread.reader_base = (char *)shadow_reader(rt_self.slot, 0);
-	__atomsan_thread.shadow_mask = SHADOW_FOLD & ~7ull;
+	__atomsan_thread.shadow_mask = ATOMSAN_SHADOW_MASK;
 	__atomsan_thread.fresh = 0xffff;
 	__atomsan_thread.segment = 0xffff;
 	__atomsan_thread.apart = 0;
@@ -106,7 +107,8 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 		__atomsan_thread.shadow_base = __atomsan_thread.reader_base = (char *)empty_cell;
 		__atomsan_thread.shadow_mask = 0;
 	}
-	if (unlikely(rt_watching))
+	/* Each access is looked at, or what it finds. */
+	if (unlikely(rt_watching || rt_options.values))
 		__atomsan_thread.scheduled = empty_cell;
 	rt_self.number = number;
 	rt_op_values(TRACE_OP_START, 0, (void *)low, size, parent, NULL);

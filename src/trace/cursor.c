@@ -227,8 +227,10 @@ static int finish_access(struct trace_cursor *c, struct stream *s, struct trace_
 	} else {
 		site_access(c, e);
 	}
-	if (told)
+	if (told) {
+		e->step = (uint16_t)e->value;
 		e->value = value;
+	}
 	e->found = e->access != ATOMSAN_CALL && e->prefixes & 1 << TRACE_PREFIX_OTHER;
 	if (e->access == ATOMSAN_CALL)
 		e->access = e->other == 1 ? ATOMSAN_WRITE : ATOMSAN_READ;

@@ -24,7 +24,10 @@ struct trace_event {
 		uint32_t function; /* ENTER */
 		uint32_t frames;   /* EXIT: how many are left */
 	};
-	uint16_t flags;   /* OP: its flags */
+	union {
+		uint16_t flags; /* OP: its flags */
+		uint16_t step;  /* ACCESS of a loop, told when it was over: bytes of each step; else 0 */
+	};
 	uint8_t kind;     /* enum trace_event_kind; ACCESS also stands for STAMPED */
 	uint8_t op;       /* OP: enum trace_op */
 	uint8_t access;   /* ACCESS: enum atomsan_access, one that reads or writes, or ATOMSAN_OBJECT */

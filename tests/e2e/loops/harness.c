@@ -33,6 +33,9 @@ struct triple {
 	char b;
 	long c;
 };
+typedef short unaligned_short __attribute__((aligned(1)));
+typedef unsigned unaligned_int __attribute__((aligned(1)));
+typedef long unaligned_long __attribute__((aligned(1)));
 static int table[GLOBALS];
 static struct pair pairs[GLOBALS];
 static double grid[32][GLOBALS / 32];

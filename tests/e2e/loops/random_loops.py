@@ -110,9 +110,10 @@ def shape(rng, number):
         if not all(access.inside(loop.variable, values) for access in accesses for values in runs):
             continue
         break
-    body = "".join(access.text(k) for k, access in enumerate(accesses))
-    if rng.random() < 0.1:
-        body += "\t\tif (sum % 41 == 40)\n\t\t\tbreak;\n"
+    lines = [access.text(k) for k, access in enumerate(accesses)]
+    while rng.random() < 0.3:  # ends early, before or behind some of them
+        lines.insert(rng.randrange(len(lines) + 1), f"\t\tif (sum % 41 == {rng.randrange(41)})\n\t\t\tbreak;\n")
+    body = "".join(lines)
     # Vectors of elements with gaps are loaded with the gaps, which the source does not read.
     gaps = any(abs(access.factor * loop.step) > 1 for access in accesses)
     text = loop.text(body, "\tSTRIDED\n" if gaps else "")

@@ -61,6 +61,9 @@ static int compare(const void *a, const void *b)
 /* Sizes that the compiler cannot know. */
 static volatile int ten = 10;
 
+/* Nobody can write there, so nobody need know that it is read; to the compiler it is any text. */
+static const char *volatile constant = "constant";
+
 static void texts(void)
 {
 	char *rest;
@@ -75,6 +78,8 @@ static void texts(void)
 	NAME(strstr_from);
 	NAME(strtok_from);
 	NAME(strdup_from);
+	NAME_AT("constant", constant);
+	MUST(strlen(constant) == 8);
 	strcpy(strcpy_to, "hello");
 	MUST(strlen(strlen_from) == 0);
 	strncpy(strncpy_to, strcpy_to, (size_t)ten);

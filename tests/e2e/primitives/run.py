@@ -28,6 +28,7 @@ whole:
     @ignore OP         leave these operations out
     @blind-spot NAME N the trace must say that it missed so many of these
     @access KIND NAME SIZE   somewhere in the trace there must be this access
+    @untouched NAME          no access of the trace begins there
 """
 import errno
 import glob
@@ -90,6 +91,8 @@ class Expectation:
                 trace.setdefault("blind_spots", {})[rest[0]] = int(rest[1])
             elif head == "@access":
                 trace.setdefault("accesses", []).append((number, rest))
+            elif head == "@untouched":
+                trace.setdefault("untouched", []).append((number, rest[0]))
             elif head == "unordered":
                 ordered = False
                 trace["groups"].append([])
@@ -191,6 +194,10 @@ def check_accesses(wanted, document, objects):
             there = [f"{event['event']} +{event['size']}" for event in document["events"]
                      if int(event.get("address", "0"), 16) == objects[name]]
             fail(f"line {number}: no {kind} of {size} bytes at {name}, only {there}")
+    for number, name in wanted.get("untouched", []):
+        if any(event["event"] in ACCESSES and int(event.get("address", "0"), 16) == objects[name]
+               for event in document["events"]):
+            fail(f"line {number}: there is an access to {name}")
 
 
 def compare(wanted, index, document, events, objects, pid):

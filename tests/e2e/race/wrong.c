@@ -110,6 +110,17 @@ static void read_text(void)
 	sink = strlen(text);
 }
 
+/* A recording would tell of this loop when it ends. */
+static void step_through_text(void)
+{
+	static _Thread_local volatile long sink;
+	const char *p = text;
+
+	while (*p && *p != 'z')
+		p++;
+	sink = p - text;
+}
+
 static void write_text(void)
 {
 	text[3] = 'T';
@@ -162,6 +173,7 @@ static const struct {
 	{"bit-fields", "flags", "*", {write_first, write_second}},
 	{"plain-volatile", "half", "RW", {read_half_plainly, write_half}},
 	{"text", "text", "RW", {read_text, write_text}},
+	{"steps", "text", "RW", {step_through_text, write_text}},
 	{"memset", "wide", "RW", {clear_wide, read_tail}},
 	{"heap", "node", "*", {write_node, read_node}},
 	{"outside", "outside", "RW", {read_outside, write_outside}},

@@ -82,10 +82,13 @@ static uint64_t fingerprint(struct trace *trace, bool every, struct schedule *sc
 		if (schedule && last != UINT32_MAX && last != e.thread)
 			schedule_add(schedule, trace_thread_name(trace, last), count_done(count, last), NULL);
 		last = e.thread;
-		for (const char *p = trace_thread_name(trace, e.thread); *p; p++)
-			*to = (*to ^ (unsigned char)*p) * 0x100000001b3ull;
-		*to = (*to ^ e.site) * 0x100000001b3ull;
-		*to = (*to ^ e.op) * 0x100000001b3ull;
+		/* The steps of a loop are events of their own to the scheduler, and one in a free run. */
+		for (uint64_t n = e.kind == TRACE_ACCESS && e.step ? after - before : 1; n; n--) {
+			for (const char *p = trace_thread_name(trace, e.thread); *p; p++)
+				*to = (*to ^ (unsigned char)*p) * 0x100000001b3ull;
+			*to = (*to ^ e.site) * 0x100000001b3ull;
+			*to = (*to ^ e.op) * 0x100000001b3ull;
+		}
 	}
 	if (schedule && last != UINT32_MAX)
 		schedule_add(schedule, trace_thread_name(trace, last), count_done(count, last), NULL);
