@@ -24,15 +24,6 @@ static uint32_t slot_of(const struct log *log, const struct accessor *who)
 	return (uint32_t)((hash ^ (uint64_t)log->number * 0xd6e8feb86659fd93ull) >> (64 - SLOT_BITS));
 }
 
-static bool same_kind(const struct thread *thread, const struct note *note, const struct log *log,
-		      uint32_t root, const struct accessor *who)
-{
-	return note->to && note->unit == log->number && note->set == root && note->site == who->site &&
-	       note->size == who->size && note->context == who->context && note->locks == who->locks &&
-	       note->epoch == thread->epoch && note->reads == who->reads && note->writes == who->writes &&
-	       note->claims == who->claims;
-}
-
 /* One of the 64 accesses from the note's first on, wholly, or, if that leaves room for it, one before. */
 static bool take_one(struct note *note, uint64_t address)
 {
@@ -96,13 +87,13 @@ bool notes_gather(struct thread *thread, struct log *log, uint32_t root, const s
 {
 	uint32_t *slot;
 
-	if (log->ordered || (log->barred && at < thread->bars.most && stop > thread->bars.lowest))
+	if (!note_is_free(thread, log, at, stop))
 		return false;
 	if (!thread->gathered)
 		thread->gathered = mem_zalloc(1u << SLOT_BITS, sizeof(*thread->gathered));
 	look_back(thread);
 	slot = &thread->gathered[slot_of(log, who)];
-	if (*slot < thread->note_count && same_kind(thread, &thread->notes[*slot], log, root, who) &&
+	if (*slot < thread->note_count && note_same_kind(thread, &thread->notes[*slot], log, root, who) &&
 	    take_up(&thread->notes[*slot], who, at, stop)) {
 		thread->gather_hits++;
 		return true;

@@ -15,6 +15,13 @@
 /* No access is longer; a damaged trace may say so. */
 #define MODEL_LONGEST (64u << 20)
 
+/* Is the cell, of a set with a unit that has this log, one that nobody else is at? */
+static ALWAYS bool cell_free(const struct set *set, const struct cell *cell, const struct log *log)
+{
+	return set->loud ? !cell->met && (!cell->location || cell->location == log_mark(log))
+			 : !cell_location(cell);
+}
+
 /*
  * The log of the thread's unit on the set, open already or from now on, if what it
  * does to the cell can be noted there and nothing else is to be done; NULL: it
@@ -28,7 +35,7 @@ static ALWAYS struct log *log_with(struct model *model, struct thread *thread, u
 	if (likely(!set->loud)) {
 		struct noted *noted = &set->noted;
 
-		if (noted->next || cell_location(cell))
+		if (noted->next || !cell_free(set, cell, &noted->log))
 			return NULL;
 		/* A bracket's number is higher than any depth. */
 		if (noted->thread != who->thread || noted->log.frame >= thread->depth ||
@@ -43,8 +50,8 @@ static ALWAYS struct log *log_with(struct model *model, struct thread *thread, u
 
 	if (set->cached_thread != who->thread || !set->cached_unit || !unit->log.notes ||
 	    /* What an iteration reads first is remembered. */
-	    (unit->iteration && !who->writes && unit->reads < UNIT_REMEMBERED) || cell->met ||
-	    set->wasted == PRIVATE_WASTED || (cell->location && cell->location != log_mark(&unit->log)))
+	    (unit->iteration && !who->writes && unit->reads < UNIT_REMEMBERED) ||
+	    set->wasted == PRIVATE_WASTED || !cell_free(set, cell, &unit->log))
 		return NULL;
 	return &unit->log;
 }
@@ -116,6 +123,51 @@ static void access_whole(struct model *model, struct thread *thread, uint64_t ad
 		together_whole(model, thread, cell->type, reads, writes);
 }
 
+/* The same for the bytes [at, end), as many granules of them as are alike. Returns where the others begin. */
+static uint64_t pieces_noted(struct model *model, struct thread *thread, const struct place *place,
+			     const struct accessor *who, uint64_t at, uint64_t end)
+{
+	struct memory_chunk *chunk = memory_chunk(&model->memory, at);
+	uint64_t last = (at | ((1ull << MEMORY_CHUNK_SHIFT) - 1)) + 1, begin = at, stop;
+	struct granule *granule = &chunk->granules[memory_index(at)];
+	struct log *log = NULL;
+	uint32_t root = 0;
+
+	if (end > last)
+		end = last;
+	/* [begin, at) is to be noted. */
+	for (; at < end; at = stop, granule++) {
+		struct cell *cell = &granule->cell;
+		uint8_t bytes;
+
+		stop = (at | 7) + 1 < end ? (at | 7) + 1 : end;
+		bytes = memory_bytes(at, stop);
+		if (bytes & ~cell->mask || !set_known(model, thread, cell, place))
+			break;
+		if (!log) {
+			root = set_root(model, cell->set);
+			log = log_with(model, thread, root, cell, who);
+			if (!log || notes_full(thread))
+				break;
+		} else if (set_root(model, cell->set) != root || !cell_free(&model->sets[root], cell, log)) {
+			break;
+		}
+		if (notes_have(log, cell, who, bytes)) {
+			if (begin < at) {
+				note_add(thread, log, root, who, begin, at);
+				if (notes_full(thread))
+					return at;
+			}
+			begin = stop;
+			continue;
+		}
+		note_mark(cell, log, who->reads, who->writes, bytes);
+	}
+	if (begin < at)
+		note_add(thread, log, root, who, begin, at);
+	return at;
+}
+
 /* More than one granule. */
 static __attribute__((noinline)) void access_pieces(struct model *model, struct thread *thread,
 						    struct place *place, struct accessor *who)
@@ -123,6 +175,8 @@ static __attribute__((noinline)) void access_pieces(struct model *model, struct 
 	uint64_t end = who->address + who->size;
 
 	for (uint64_t at = who->address, stop; at < end; at = stop) {
+		if (likely(model->quiet) && (stop = pieces_noted(model, thread, place, who, at, end)) > at)
+			continue;
 		stop = (at | 7) + 1;
 		if (stop > end)
 			stop = end;

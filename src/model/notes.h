@@ -87,6 +87,9 @@ static inline uint32_t log_mark(const struct log *log)
 	return CELL_MARK | log->number;
 }
 
+/* Of how many places in the source, or nearly, the latest notes of a thread are remembered. */
+#define NOTES_STREAMS 32u
+
 /* notes.c */
 struct log notes_begin(struct model *model, uint32_t frame);
 /* Where there is no room for one more (notes_inl.h): it is made, for which the sink may have to be told
