@@ -285,6 +285,7 @@ struct model {
 
 	struct thread *threads;
 	uint32_t thread_count, live_threads;
+	uint32_t coming_threads; /* created and not seen to begin */
 	struct open_unit *units;
 	uint32_t unit_count, unit_room, unit_free;
 	struct context *contexts;

@@ -62,6 +62,16 @@ struct log *notes_log(struct model *model, struct thread *thread, const struct n
 	return log && log->number == note->unit ? log : NULL;
 }
 
+/* The notes of the thread's frames are no more. */
+static void clear(struct thread *thread)
+{
+	thread->note_count = 0;
+	for (uint32_t i = 0; i < thread->depth; i++) {
+		thread->frames[i].notes = 0;
+		thread->frames[i].lowest = UINT32_MAX;
+	}
+}
+
 /* A unit that does so much had better be told: then the same bytes again cost nothing. */
 static void tell_all(struct model *model, struct thread *thread)
 {
@@ -74,11 +84,31 @@ static void tell_all(struct model *model, struct thread *thread)
 			quiet_end(model, set);
 		private_tell(model, map_get(&thread->open, set));
 	}
-	thread->note_count = 0;
-	for (uint32_t i = 0; i < thread->depth; i++) {
-		thread->frames[i].notes = 0;
-		thread->frames[i].lowest = UINT32_MAX;
+	clear(thread);
+}
+
+/*
+ * A thread that is the only one lets its units end before it makes a second one, so
+ * nobody will ever ask for its notes. Other sorts of threads than those that it makes
+ * itself come without a word: for their sake it is only done where notes are many.
+ */
+static bool drop_all(struct model *model, struct thread *thread)
+{
+	if (model->live_threads != 1 || model->coming_threads || model->options.keep_units_at_waits ||
+	    !thread->depth || !routine_of(model, thread->frames[0].function)->is_main)
+		return false;
+	/* Of units that the sink knows of it may yet ask. */
+	for (uint32_t i = 0; i < thread->note_count; i++)
+		if (model->sets[thread->notes[i].set].loud)
+			return false;
+	for (uint32_t i = 0; i < thread->note_count; i++) {
+		struct log *log = notes_log(model, thread, &thread->notes[i]);
+
+		if (log)
+			log->notes = log->barred = 0;
 	}
+	clear(thread);
+	return true;
 }
 
 static void grow(struct thread *thread)
@@ -100,6 +130,11 @@ static void make_fewer(struct model *model, struct thread *thread)
 {
 	uint32_t from = thread->note_tidied;
 
+	if (drop_all(model, thread)) {
+		thread->note_whole = 0;
+		set_limit(thread);
+		return;
+	}
 	/* Frames that were left have taken theirs along. */
 	if (from > thread->note_count)
 		from = thread->note_count;
