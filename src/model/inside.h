@@ -212,6 +212,7 @@ struct thread {
 	uint32_t note_tidied, note_whole; /* so many were tidied, by themselves and all at once */
 	struct notes_bars bars;           /* of barred logs of the thread */
 	uint32_t streams[NOTES_STREAMS][2]; /* see notes_inl.h */
+	struct notes_seen *seen;            /* NOTES_SEEN of them, or NULL */
 	uint32_t *gathered;               /* see gather.c */
 	uint32_t gather_tries, gather_hits, gather_more;
 	uint32_t epoch; /* goes on when it synchronises, and when an access of it was news to the sink */

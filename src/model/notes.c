@@ -177,12 +177,26 @@ void notes_add(struct model *model, struct log *log, uint32_t root, const struct
 	notes_add_bytes(&model->threads[who->thread], log, root, who, granule, bytes);
 }
 
+void notes_see(struct thread *thread, const struct log *log, uint64_t granule, uint8_t bytes)
+{
+	struct notes_seen *seen;
+
+	if (!thread->seen)
+		thread->seen = mem_zalloc(NOTES_SEEN, sizeof(*thread->seen));
+	seen = notes_seen_at(thread, granule);
+	if (seen->granule != granule || seen->log != log->number)
+		*seen = (struct notes_seen){.granule = granule, .log = log->number};
+	seen->bytes |= bytes;
+}
+
 void notes_bar(struct model *model, uint32_t thread_index, struct log *log, uint32_t root, uint64_t granule,
 	       uint8_t mask)
 {
 	struct thread *thread = &model->threads[thread_index];
 	struct note *note = log->notes ? &thread->notes[log->notes - 1] : NULL;
 
+	if (thread->seen && notes_seen_at(thread, granule)->granule == granule)
+		*notes_seen_at(thread, granule) = (struct notes_seen){0};
 	/* The granules of an object go one after the other. */
 	if (note && log->notes == thread->note_count && !note->to && note->some &&
 	    granule - note->address < 64) {
@@ -356,8 +370,10 @@ void notes_over(struct thread *thread)
 		return;
 	free(thread->notes);
 	free(thread->gathered);
+	free(thread->seen);
 	thread->notes = NULL;
 	thread->gathered = NULL;
+	thread->seen = NULL;
 	thread->note_room = thread->note_limit = thread->note_tidied = thread->note_whole = 0;
 }
 

@@ -167,6 +167,23 @@ static inline void notes_add_bytes(struct thread *thread, struct log *log, uint3
 	}
 }
 
+static inline struct notes_seen *notes_seen_at(const struct thread *thread, uint64_t granule)
+{
+	return &thread->seen[granule * 0x9e3779b97f4a7c15ull >> (64 - NOTES_SEEN_BITS)];
+}
+
+/* Does the log, as far as is remembered, have notes that these bytes of a granule are read? */
+static inline bool notes_seen(const struct thread *thread, const struct log *log, uint64_t granule,
+			      uint8_t bytes)
+{
+	const struct notes_seen *seen;
+
+	if (!thread->seen)
+		return false;
+	seen = notes_seen_at(thread, granule);
+	return seen->granule == granule && seen->log == log->number && !(bytes & ~seen->bytes);
+}
+
 /* The cell, of which the sink knows nothing, has the log's mark from now on. */
 static inline void note_mark(struct cell *cell, const struct log *log, bool reads, bool writes, uint8_t bytes)
 {

@@ -187,8 +187,13 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 		if (tellings != model->tellings)
 			return false;
 	}
-	if (who->writes || !noted->shared || !read_by_others(model, cell, root, noted))
+	if (who->writes || !noted->shared || !read_by_others(model, cell, root, noted)) {
 		notes_mark(model, cell, &noted->log, who, bytes);
+	} else {
+		if (notes_seen(thread, &noted->log, granule, bytes))
+			return true;
+		notes_see(thread, &noted->log, granule, bytes);
+	}
 	notes_add(model, &noted->log, root, who, granule, bytes);
 	noted->writes |= who->writes;
 	return true;
