@@ -56,6 +56,20 @@ static ALWAYS struct log *log_with(struct model *model, struct thread *thread, u
 	return &unit->log;
 }
 
+/* Has the thread's unit on the set noted that it reads these bytes, which others read, too? */
+static ALWAYS bool cell_seen(const struct model *model, const struct thread *thread, uint32_t root,
+			     const struct cell *cell, const struct accessor *who, uint64_t granule,
+			     uint8_t bytes)
+{
+	const struct set *set = &model->sets[root];
+	const struct open_unit *unit = &model->units[set->cached_unit];
+
+	return !who->writes && set->loud && cell->location == set->reading && set->reading &&
+	       set->cached_unit && set->cached_thread == who->thread &&
+	       (!unit->iteration || unit->reads == UNIT_REMEMBERED) &&
+	       notes_seen(thread, &unit->log, granule, bytes);
+}
+
 /* The bytes are all in the cell; with `stop`, they are those from `at` to there. */
 static ALWAYS bool cell_noted(struct model *model, struct thread *thread, struct cell *cell,
 			      const struct place *place, const struct accessor *who, uint64_t at,
@@ -69,7 +83,7 @@ static ALWAYS bool cell_noted(struct model *model, struct thread *thread, struct
 	root = set_root(model, cell->set);
 	log = log_with(model, thread, root, cell, who);
 	if (unlikely(!log))
-		return false;
+		return cell_seen(model, thread, root, cell, who, at & ~7ull, bytes);
 	if (notes_have(log, cell, who, bytes))
 		return true;
 	if (unlikely(notes_full(thread)))
