@@ -225,7 +225,7 @@ static bool cell_of_set(const struct model *model, const struct cell *cell, uint
 
 void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t base, uint8_t mask)
 {
-	struct granule *granule = &memory_chunk(&model->memory, base)->granules[memory_index(base)];
+	struct granule *granule = memory_granule(&model->memory, base);
 	struct cell *cells = &granule->cell;
 	unsigned count = 1;
 
@@ -270,7 +270,7 @@ static void access_granule(struct model *model, struct granule *granule, uint64_
 
 void access_piece(struct model *model, struct place *place, struct accessor *who, uint64_t at, uint64_t stop)
 {
-	struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
+	struct granule *granule = memory_granule(&model->memory, at);
 	struct cell *cell = &granule->cell;
 	uint8_t bytes = memory_bytes(at, stop);
 

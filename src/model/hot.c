@@ -104,7 +104,7 @@ static ALWAYS bool cell_noted(struct model *model, struct thread *thread, struct
 static ALWAYS bool piece_noted(struct model *model, struct thread *thread, const struct place *place,
 			       const struct accessor *who, uint64_t at, uint64_t stop)
 {
-	struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
+	struct granule *granule = memory_granule(&model->memory, at);
 	uint8_t bytes = memory_bytes(at, stop);
 	uint32_t parts;
 
@@ -128,8 +128,7 @@ static ALWAYS bool piece_noted(struct model *model, struct thread *thread, const
 static void access_whole(struct model *model, struct thread *thread, uint64_t address, bool reads,
 			 bool writes)
 {
-	const struct granule *granule =
-		&memory_chunk(&model->memory, address)->granules[memory_index(address)];
+	const struct granule *granule = memory_granule(&model->memory, address);
 	unsigned room;
 	const struct cell *cell = memory_all(&model->memory, granule, &room);
 
@@ -161,6 +160,10 @@ static uint64_t pieces_noted(struct model *model, struct thread *thread, const s
 		if (!log) {
 			root = set_root(model, cell->set);
 			log = log_with(model, thread, root, cell, who);
+			if (!log && cell_seen(model, thread, root, cell, who, at & ~7ull, bytes)) {
+				begin = stop;
+				continue;
+			}
 			if (!log || notes_full(thread))
 				break;
 		} else if (set_root(model, cell->set) != root || !cell_free(&model->sets[root], cell, log)) {
@@ -194,7 +197,8 @@ static __attribute__((noinline)) void access_pieces(struct model *model, struct 
 		stop = (at | 7) + 1;
 		if (stop > end)
 			stop = end;
-		if (unlikely(!model->quiet || !piece_noted(model, thread, place, who, at, stop)))
+		if (!model->quiet || !granule_parts(memory_granule(&model->memory, at)) ||
+		    !piece_noted(model, thread, place, who, at, stop))
 			access_piece(model, place, who, at, stop);
 	}
 	if (unlikely(!place->type_size && thread->held_count && who->size > 8))

@@ -139,7 +139,7 @@ void notes_over(struct thread *thread);
 void notes_release(struct model *model);
 /* gather.c */
 /* Does an earlier note take these bytes up? If not, one that does must be the next. */
-bool notes_gather(struct thread *thread, struct log *log, uint32_t root, const struct accessor *who,
+bool notes_gather(struct thread *thread, const struct log *log, uint32_t root, const struct accessor *who,
 		  uint64_t at, uint64_t stop);
 /* tidy.c */
 /* Makes those from this number on fewer, or all. */

@@ -8,7 +8,11 @@
 /* Of one granule: every other byte. */
 #define NOTES_MOST 4u
 
-/* From so many notes of a thread on it is looked for one that goes on. A test has another number. */
+/* From so many notes of a thread on it is looked for one that goes on: first among the latest of the same
+ * place, later among all of them (gather.c). A test has other numbers. */
+#ifndef NOTES_SOME
+#define NOTES_SOME 32u
+#endif
 #ifndef NOTES_MANY
 #define NOTES_MANY 256u
 #endif
@@ -84,48 +88,6 @@ static inline bool note_goes_on(struct note *note, const struct accessor *who, u
 	return true;
 }
 
-/* Is the note about the same kind of access, by the same unit, with nothing in between that others hear of? */
-static inline bool note_same_kind(const struct thread *thread, const struct note *note, const struct log *log,
-				  uint32_t root, const struct accessor *who)
-{
-	return note->to && note->unit == log->number && note->set == root && note->site == who->site &&
-	       note->size == who->size && note->context == who->context && note->locks == who->locks &&
-	       note->epoch == thread->epoch && note->reads == who->reads && note->writes == who->writes &&
-	       note->claims == who->claims;
-}
-
-/* May the access go together with earlier ones though there are others between them? See tidy.c. */
-static inline bool note_is_free(const struct thread *thread, const struct log *log, uint64_t at,
-				uint64_t stop)
-{
-	return !log->ordered && !(log->barred && at < thread->bars.most && stop > thread->bars.lowest);
-}
-
-/*
- * A loop that walks several arrays by turns has a place in the source for each, and
- * what follows the latest note of its own place does not follow the latest of all.
- * Of each place two are remembered, for one may walk two arrays; what they say is
- * held against the note itself. If neither goes on, one that does is the next.
- */
-static inline bool note_in_stream(struct thread *thread, const struct log *log, uint32_t root,
-				  const struct accessor *who, uint64_t at, uint64_t stop)
-{
-	uint32_t *stream = thread->streams[who->site % NOTES_STREAMS];
-
-	if (!note_is_free(thread, log, at, stop))
-		return false;
-	for (unsigned i = 0; i < 2; i++) {
-		struct note *note = &thread->notes[stream[i]];
-
-		if (stream[i] < thread->note_count && note_same_kind(thread, note, log, root, who) &&
-		    note_goes_on(note, who, at, stop))
-			return true;
-	}
-	stream[1] = stream[0];
-	stream[0] = thread->note_count;
-	return false;
-}
-
 /* Notes that these bytes, which follow each other, are accessed. There is room. */
 static inline void note_add(struct thread *thread, struct log *log, uint32_t root, const struct accessor *who,
 			    uint64_t at, uint64_t stop)
@@ -134,9 +96,7 @@ static inline void note_add(struct thread *thread, struct log *log, uint32_t roo
 
 	if (log->notes && note_goes_on(&thread->notes[log->notes - 1], who, at, stop))
 		return;
-	if (note_in_stream(thread, log, root, who, at, stop))
-		return;
-	if (__builtin_expect(thread->note_count >= NOTES_MANY + thread->gather_more, 0) &&
+	if (__builtin_expect(thread->note_count >= NOTES_SOME + thread->gather_more, 0) &&
 	    notes_gather(thread, log, root, who, at, stop))
 		return;
 	note = note_new(thread, log, root);
