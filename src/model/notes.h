@@ -152,6 +152,8 @@ struct noted *quiet_noted(struct model *model, uint32_t root, uint32_t thread);
  * open on the set. False: the set is loud now, or the sink was told of something else. */
 bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
 		  uint64_t granule, uint8_t bytes);
+/* Is the mark that of a unit noted down for the set, and open, or of all of them? */
+bool quiet_mark(struct model *model, uint32_t root, uint32_t mark);
 /* The frame becomes a unit for the set, without having done anything yet. False: the set is loud. */
 bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule);
 /* The thread's unit on a quiet set on which there is no other: it begins. NULL: the access stands alone. */
