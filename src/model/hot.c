@@ -15,11 +15,15 @@
 /* No access is longer; a damaged trace may say so. */
 #define MODEL_LONGEST (64u << 20)
 
-/* Is the cell, of a set with a unit that has this log, one that nobody else is at? */
-static ALWAYS bool cell_free(const struct set *set, const struct cell *cell, const struct log *log)
+/* Is the cell, of a set with a unit that has this log, one that nobody else is at? A mark that is not known
+ * is of a unit that is nothing to anybody any more (private.c). */
+static ALWAYS bool cell_free(const struct model *model, const struct set *set, const struct cell *cell,
+			     const struct log *log)
 {
-	return set->loud ? !cell->met && (!cell->location || cell->location == log_mark(log))
-			 : !cell_location(cell);
+	if (likely(!set->loud))
+		return !cell_location(cell);
+	return !cell->met && (!cell->location || cell->location == log_mark(log) ||
+			      (cell->location & CELL_MARK && !map_get(&model->marks, cell->location)));
 }
 
 /*
@@ -35,7 +39,7 @@ static ALWAYS struct log *log_with(struct model *model, struct thread *thread, u
 	if (likely(!set->loud)) {
 		struct noted *noted = &set->noted;
 
-		if (noted->next || !cell_free(set, cell, &noted->log))
+		if (noted->next || !cell_free(model, set, cell, &noted->log))
 			return NULL;
 		/* A bracket's number is higher than any depth. */
 		if (noted->thread != who->thread || noted->log.frame >= thread->depth ||
@@ -51,7 +55,7 @@ static ALWAYS struct log *log_with(struct model *model, struct thread *thread, u
 	if (set->cached_thread != who->thread || !set->cached_unit || !unit->log.notes ||
 	    /* What an iteration reads first is remembered. */
 	    (unit->iteration && !who->writes && unit->reads < UNIT_REMEMBERED) ||
-	    set->wasted == PRIVATE_WASTED || !cell_free(set, cell, &unit->log))
+	    set->wasted == PRIVATE_WASTED || !cell_free(model, set, cell, &unit->log))
 		return NULL;
 	return &unit->log;
 }
@@ -166,7 +170,8 @@ static uint64_t pieces_noted(struct model *model, struct thread *thread, const s
 			}
 			if (!log || notes_full(thread))
 				break;
-		} else if (set_root(model, cell->set) != root || !cell_free(&model->sets[root], cell, log)) {
+		} else if (set_root(model, cell->set) != root ||
+			   !cell_free(model, &model->sets[root], cell, log)) {
 			break;
 		}
 		if (notes_have(log, cell, who, bytes)) {

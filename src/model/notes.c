@@ -89,23 +89,24 @@ static void tell_all(struct model *model, struct thread *thread)
 
 /*
  * A thread that is the only one lets its units end before it makes a second one, so
- * nobody will ever come to what it noted; and units that it comes after, which have
- * ended, are of no matter any more when its own have. Other sorts of threads than those that it makes
- * itself come without a word: for their sake it is only done where notes are many.
+ * nobody will ever come to what it noted. Other sorts of threads than those that it
+ * makes itself come without a word: for their sake it is only done where notes are
+ * many.
  */
 static bool drop_all(struct model *model, struct thread *thread)
 {
 	if (model->live_threads != 1 || model->coming_threads || model->options.keep_units_at_waits ||
 	    !thread->depth || !routine_of(model, thread->frames[0].function)->is_main)
 		return false;
+	/* Units that the sink knows of may come before others of the thread, which it asks for. */
+	for (uint32_t i = 0; i < thread->note_count; i++)
+		if (model->sets[thread->notes[i].set].loud)
+			return false;
 	for (uint32_t i = 0; i < thread->note_count; i++) {
-		const struct note *note = &thread->notes[i];
-		struct log *log = notes_log(model, thread, note);
+		struct log *log = notes_log(model, thread, &thread->notes[i]);
 
 		if (!log)
 			continue;
-		if (model->sets[note->set].loud)
-			private_drop(model, map_get(&thread->open, note->set));
 		log->notes = 0;
 		log->barred = false;
 	}
