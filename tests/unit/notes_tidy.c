@@ -257,7 +257,7 @@ static void walks_go_on(void **unused)
 	uint32_t before;
 
 	while (thread->note_count < NOTES_SOME)
-		next_epoch(model, NULL), add_one(model, LOGS, false, NULL);
+		add_one(model, LOGS, false, NULL);
 	before = thread->note_count;
 	make_room(thread, 3 * STEPS);
 	for (uint64_t i = 0; i < STEPS; i++)
