@@ -157,18 +157,37 @@ static void split(struct model *model, struct cell *cell, struct cell *rest, uin
 	set_share(model, cell, address);
 }
 
+/* A mark that is nobody's any more is as good as none. */
+static void drop_dead_mark(struct model *model, struct cell *cell)
+{
+	uint32_t root = set_root(model, cell->set);
+
+	if (!(cell->location & CELL_MARK) ||
+	    (model->sets[root].loud ? map_get(&model->marks, cell->location) != 0
+				    : quiet_mark(model, root, cell->location)))
+		return;
+	cell->location = cell->read = cell->written = 0;
+}
+
 /* Cells that the sink has not heard of can be one again, if they are the same otherwise. */
 static void join(struct model *model, struct granule *granule, uint64_t address)
 {
 	uint32_t parts = granule_parts(granule);
 	struct cell *cells = memory_cells(&model->memory, parts);
 	unsigned count = count_cells(cells, memory_room(parts));
+	uint32_t mark = 0;
 
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; i < count; i++) {
 		if (cell_location(&cells[i]) || !cells[i].set || cells[i].set != cells[0].set ||
 		    cells[i].type != cells[0].type || cells[i].other != cells[0].other ||
-		    cells[i].met != cells[0].met || cells[i].location != cells[0].location)
+		    cells[i].met != cells[0].met)
 			return;
+		drop_dead_mark(model, &cells[i]);
+		if (mark && cells[i].location && cells[i].location != mark)
+			return;
+		mark |= cells[i].location;
+	}
+	cells[0].location = mark;
 	for (unsigned i = 1; i < count; i++) {
 		set_unshare(model, &cells[i], address);
 		cells[0].mask |= cells[i].mask;
@@ -225,7 +244,7 @@ static bool cell_of_set(const struct model *model, const struct cell *cell, uint
 
 void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t base, uint8_t mask)
 {
-	struct granule *granule = &memory_chunk(&model->memory, base)->granules[memory_index(base)];
+	struct granule *granule = memory_granule(&model->memory, base);
 	struct cell *cells = &granule->cell;
 	unsigned count = 1;
 
@@ -270,7 +289,7 @@ static void access_granule(struct model *model, struct granule *granule, uint64_
 
 void access_piece(struct model *model, struct place *place, struct accessor *who, uint64_t at, uint64_t stop)
 {
-	struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
+	struct granule *granule = memory_granule(&model->memory, at);
 	struct cell *cell = &granule->cell;
 	uint8_t bytes = memory_bytes(at, stop);
 

@@ -35,6 +35,7 @@ void unit_release_all(struct model *model)
 		free(model->threads[i].objects);
 		free(model->threads[i].notes);
 		free(model->threads[i].gathered);
+		free(model->threads[i].seen);
 		map_release(&model->threads[i].open);
 	}
 	free(model->threads);

@@ -3,8 +3,9 @@
  * Notes that go together, as they are taken. A unit that walks two arrays, or
  * sorts one, has the same few places in the source by turns, so the latest note
  * seldom goes on; but an earlier one of the same place, near the same bytes, mostly
- * would. Where notes have become many it is looked for, in a table by place and
- * address that remembers one note for each entry, before another one is taken.
+ * would. It is looked for before another one is taken: among the latest of its
+ * place, and where notes have become many in a table by place and address that
+ * remembers one note for each entry.
  *
  * The same goes together as in tidy.c, and for the same reasons. A note only ever
  * takes up what comes later, so it stays with the frame that it was taken in, and is
@@ -24,6 +25,8 @@ static uint32_t slot_of(const struct log *log, const struct accessor *who)
 	return (uint32_t)((hash ^ (uint64_t)log->number * 0xd6e8feb86659fd93ull) >> (64 - SLOT_BITS));
 }
 
+/* Is the note about the same kind of access, by the same unit, with nothing in between that others hear of?
+ */
 static bool same_kind(const struct thread *thread, const struct note *note, const struct log *log,
 		      uint32_t root, const struct accessor *who)
 {
@@ -31,6 +34,29 @@ static bool same_kind(const struct thread *thread, const struct note *note, cons
 	       note->size == who->size && note->context == who->context && note->locks == who->locks &&
 	       note->epoch == thread->epoch && note->reads == who->reads && note->writes == who->writes &&
 	       note->claims == who->claims;
+}
+
+/*
+ * A loop that walks several arrays by turns has a place in the source for each, and
+ * what follows the latest note of its own place does not follow the latest of all.
+ * Of each place two are remembered, for one may walk two arrays; what they say is
+ * held against the note itself. If neither goes on, one that does is the next.
+ */
+static bool in_stream(struct thread *thread, const struct log *log, uint32_t root, const struct accessor *who,
+		      uint64_t at, uint64_t stop)
+{
+	uint32_t *stream = thread->streams[who->site % NOTES_STREAMS];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct note *note = &thread->notes[stream[i]];
+
+		if (stream[i] < thread->note_count && same_kind(thread, note, log, root, who) &&
+		    note_goes_on(note, who, at, stop))
+			return true;
+	}
+	stream[1] = stream[0];
+	stream[0] = thread->note_count;
+	return false;
 }
 
 /* One of the 64 accesses from the note's first on, wholly, or, if that leaves room for it, one before. */
@@ -91,16 +117,14 @@ static void look_back(struct thread *thread)
 	thread->gather_tries = thread->gather_hits = 0;
 }
 
-bool notes_gather(struct thread *thread, struct log *log, uint32_t root, const struct accessor *who,
-		  uint64_t at, uint64_t stop)
+/* See above: among all that are remembered. */
+static bool in_table(struct thread *thread, const struct log *log, uint32_t root, const struct accessor *who,
+		     uint64_t at, uint64_t stop)
 {
 	uint32_t *slot;
 
-	if (log->ordered || (log->barred && at < thread->bars.most && stop > thread->bars.lowest))
-		return false;
 	if (!thread->gathered)
 		thread->gathered = mem_zalloc(1u << SLOT_BITS, sizeof(*thread->gathered));
-	look_back(thread);
 	slot = &thread->gathered[slot_of(log, who)];
 	if (*slot < thread->note_count && same_kind(thread, &thread->notes[*slot], log, root, who) &&
 	    take_up(&thread->notes[*slot], who, at, stop)) {
@@ -110,4 +134,19 @@ bool notes_gather(struct thread *thread, struct log *log, uint32_t root, const s
 	/* The one that is taken now. */
 	*slot = thread->note_count;
 	return false;
+}
+
+bool notes_gather(struct thread *thread, const struct log *log, uint32_t root, const struct accessor *who,
+		  uint64_t at, uint64_t stop)
+{
+	/* After bytes that are no more, and of what an iteration read first, it is the order that counts. */
+	if (log->ordered || (log->barred && at < thread->bars.most && stop > thread->bars.lowest))
+		return false;
+	look_back(thread);
+	if (in_stream(thread, log, root, who, at, stop)) {
+		thread->gather_hits++;
+		return true;
+	}
+	return thread->note_count >= NOTES_MANY + thread->gather_more &&
+	       in_table(thread, log, root, who, at, stop);
 }

@@ -15,6 +15,17 @@
 /* No access is longer; a damaged trace may say so. */
 #define MODEL_LONGEST (64u << 20)
 
+/* Is the cell, of a set with a unit that has this log, one that nobody else is at? A mark that is not known
+ * is of a unit that is nothing to anybody any more (private.c). */
+static ALWAYS bool cell_free(const struct model *model, const struct set *set, const struct cell *cell,
+			     const struct log *log)
+{
+	if (likely(!set->loud))
+		return !cell_location(cell);
+	return !cell->met && (!cell->location || cell->location == log_mark(log) ||
+			      (cell->location & CELL_MARK && !map_get(&model->marks, cell->location)));
+}
+
 /*
  * The log of the thread's unit on the set, open already or from now on, if what it
  * does to the cell can be noted there and nothing else is to be done; NULL: it
@@ -28,7 +39,7 @@ static ALWAYS struct log *log_with(struct model *model, struct thread *thread, u
 	if (likely(!set->loud)) {
 		struct noted *noted = &set->noted;
 
-		if (noted->next || cell_location(cell))
+		if (noted->next || !cell_free(model, set, cell, &noted->log))
 			return NULL;
 		/* A bracket's number is higher than any depth. */
 		if (noted->thread != who->thread || noted->log.frame >= thread->depth ||
@@ -43,10 +54,24 @@ static ALWAYS struct log *log_with(struct model *model, struct thread *thread, u
 
 	if (set->cached_thread != who->thread || !set->cached_unit || !unit->log.notes ||
 	    /* What an iteration reads first is remembered. */
-	    (unit->iteration && !who->writes && unit->reads < UNIT_REMEMBERED) || cell->met ||
-	    set->wasted == PRIVATE_WASTED || (cell->location && cell->location != log_mark(&unit->log)))
+	    (unit->iteration && !who->writes && unit->reads < UNIT_REMEMBERED) ||
+	    set->wasted == PRIVATE_WASTED || !cell_free(model, set, cell, &unit->log))
 		return NULL;
 	return &unit->log;
+}
+
+/* Has the thread's unit on the set noted that it reads these bytes, which others read, too? */
+static ALWAYS bool cell_seen(const struct model *model, const struct thread *thread, uint32_t root,
+			     const struct cell *cell, const struct accessor *who, uint64_t granule,
+			     uint8_t bytes)
+{
+	const struct set *set = &model->sets[root];
+	const struct open_unit *unit = &model->units[set->cached_unit];
+
+	return !who->writes && set->loud && cell->location == set->reading && set->reading &&
+	       set->cached_unit && set->cached_thread == who->thread &&
+	       (!unit->iteration || unit->reads == UNIT_REMEMBERED) &&
+	       notes_seen(thread, &unit->log, granule, bytes);
 }
 
 /* The bytes are all in the cell; with `stop`, they are those from `at` to there. */
@@ -62,7 +87,7 @@ static ALWAYS bool cell_noted(struct model *model, struct thread *thread, struct
 	root = set_root(model, cell->set);
 	log = log_with(model, thread, root, cell, who);
 	if (unlikely(!log))
-		return false;
+		return cell_seen(model, thread, root, cell, who, at & ~7ull, bytes);
 	if (notes_have(log, cell, who, bytes))
 		return true;
 	if (unlikely(notes_full(thread)))
@@ -83,7 +108,7 @@ static ALWAYS bool cell_noted(struct model *model, struct thread *thread, struct
 static ALWAYS bool piece_noted(struct model *model, struct thread *thread, const struct place *place,
 			       const struct accessor *who, uint64_t at, uint64_t stop)
 {
-	struct granule *granule = &memory_chunk(&model->memory, at)->granules[memory_index(at)];
+	struct granule *granule = memory_granule(&model->memory, at);
 	uint8_t bytes = memory_bytes(at, stop);
 	uint32_t parts;
 
@@ -107,13 +132,62 @@ static ALWAYS bool piece_noted(struct model *model, struct thread *thread, const
 static void access_whole(struct model *model, struct thread *thread, uint64_t address, bool reads,
 			 bool writes)
 {
-	const struct granule *granule =
-		&memory_chunk(&model->memory, address)->granules[memory_index(address)];
+	const struct granule *granule = memory_granule(&model->memory, address);
 	unsigned room;
 	const struct cell *cell = memory_all(&model->memory, granule, &room);
 
 	if (cell->type)
 		together_whole(model, thread, cell->type, reads, writes);
+}
+
+/* The same for the bytes [at, end), as many granules of them as are alike. Returns where the others begin. */
+static uint64_t pieces_noted(struct model *model, struct thread *thread, const struct place *place,
+			     const struct accessor *who, uint64_t at, uint64_t end)
+{
+	struct memory_chunk *chunk = memory_chunk(&model->memory, at);
+	uint64_t last = (at | ((1ull << MEMORY_CHUNK_SHIFT) - 1)) + 1, begin = at, stop;
+	struct granule *granule = &chunk->granules[memory_index(at)];
+	struct log *log = NULL;
+	uint32_t root = 0;
+
+	if (end > last)
+		end = last;
+	/* [begin, at) is to be noted. */
+	for (; at < end; at = stop, granule++) {
+		struct cell *cell = &granule->cell;
+		uint8_t bytes;
+
+		stop = (at | 7) + 1 < end ? (at | 7) + 1 : end;
+		bytes = memory_bytes(at, stop);
+		if (bytes & ~cell->mask || !set_known(model, thread, cell, place))
+			break;
+		if (!log) {
+			root = set_root(model, cell->set);
+			log = log_with(model, thread, root, cell, who);
+			if (!log && cell_seen(model, thread, root, cell, who, at & ~7ull, bytes)) {
+				begin = stop;
+				continue;
+			}
+			if (!log || notes_full(thread))
+				break;
+		} else if (set_root(model, cell->set) != root ||
+			   !cell_free(model, &model->sets[root], cell, log)) {
+			break;
+		}
+		if (notes_have(log, cell, who, bytes)) {
+			if (begin < at) {
+				note_add(thread, log, root, who, begin, at);
+				if (notes_full(thread))
+					return at;
+			}
+			begin = stop;
+			continue;
+		}
+		note_mark(cell, log, who->reads, who->writes, bytes);
+	}
+	if (begin < at)
+		note_add(thread, log, root, who, begin, at);
+	return at;
 }
 
 /* More than one granule. */
@@ -123,10 +197,13 @@ static __attribute__((noinline)) void access_pieces(struct model *model, struct 
 	uint64_t end = who->address + who->size;
 
 	for (uint64_t at = who->address, stop; at < end; at = stop) {
+		if (likely(model->quiet) && (stop = pieces_noted(model, thread, place, who, at, end)) > at)
+			continue;
 		stop = (at | 7) + 1;
 		if (stop > end)
 			stop = end;
-		if (unlikely(!model->quiet || !piece_noted(model, thread, place, who, at, stop)))
+		if (!model->quiet || !granule_parts(memory_granule(&model->memory, at)) ||
+		    !piece_noted(model, thread, place, who, at, stop))
 			access_piece(model, place, who, at, stop);
 	}
 	if (unlikely(!place->type_size && thread->held_count && who->size > 8))

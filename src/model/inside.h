@@ -210,9 +210,11 @@ struct thread {
 	struct map semaphores; /* waits less posts, plus one */
 	struct note *notes;
 	uint32_t note_count, note_room, note_limit;
-	uint32_t note_tidied, note_whole; /* so many were tidied, by themselves and all at once */
-	struct notes_bars bars;           /* of barred logs of the thread */
-	uint32_t *gathered;               /* see gather.c */
+	uint32_t note_tidied, note_whole;   /* so many were tidied, by themselves and all at once */
+	struct notes_bars bars;             /* of barred logs of the thread */
+	uint32_t streams[NOTES_STREAMS][2]; /* see gather.c */
+	struct notes_seen *seen;            /* NOTES_SEEN of them, or NULL */
+	uint32_t *gathered;                 /* the same */
 	uint32_t gather_tries, gather_hits, gather_more;
 	uint32_t epoch; /* goes on when it synchronises, and when an access of it was news to the sink */
 };
@@ -285,6 +287,7 @@ struct model {
 
 	struct thread *threads;
 	uint32_t thread_count, live_threads;
+	uint32_t coming_threads; /* created and not seen to begin */
 	struct open_unit *units;
 	uint32_t unit_count, unit_room, unit_free;
 	struct context *contexts;

@@ -139,6 +139,11 @@ static inline uint32_t memory_index(uint64_t address)
 	return address >> 3 & (MEMORY_CHUNK_GRANULES - 1);
 }
 
+static inline struct granule *memory_granule(struct memory *memory, uint64_t address)
+{
+	return &memory_chunk(memory, address)->granules[memory_index(address)];
+}
+
 /* The bytes [at, stop) of one granule, as a mask. */
 static inline uint8_t memory_bytes(uint64_t at, uint64_t stop)
 {

@@ -117,6 +117,8 @@ static void op_event(struct model *model, const struct trace_event *event)
 	switch (event->op) {
 	case TRACE_OP_START:
 		model->live_threads++;
+		if (event->prefixes & 1 << TRACE_PREFIX_OTHER && model->coming_threads)
+			model->coming_threads--;
 		thread->started = true;
 		break;
 	case TRACE_OP_END:
@@ -129,6 +131,11 @@ static void op_event(struct model *model, const struct trace_event *event)
 	case TRACE_OP_CREATE:
 		/* From here on the new thread is meant to work on what it was given. */
 		waited(model, event);
+		model->coming_threads++;
+		break;
+	case TRACE_OP_CREATE_FAILED:
+		if (model->coming_threads)
+			model->coming_threads--;
 		break;
 	case TRACE_OP_BARRIER_ENTER:
 		/* It does nothing until it leaves, but others may go on before it is seen to. */

@@ -62,6 +62,16 @@ struct log *notes_log(struct model *model, struct thread *thread, const struct n
 	return log && log->number == note->unit ? log : NULL;
 }
 
+/* The notes of the thread's frames are no more. */
+static void clear(struct thread *thread)
+{
+	thread->note_count = 0;
+	for (uint32_t i = 0; i < thread->depth; i++) {
+		thread->frames[i].notes = 0;
+		thread->frames[i].lowest = UINT32_MAX;
+	}
+}
+
 /* A unit that does so much had better be told: then the same bytes again cost nothing. */
 static void tell_all(struct model *model, struct thread *thread)
 {
@@ -74,11 +84,34 @@ static void tell_all(struct model *model, struct thread *thread)
 			quiet_end(model, set);
 		private_tell(model, map_get(&thread->open, set));
 	}
-	thread->note_count = 0;
-	for (uint32_t i = 0; i < thread->depth; i++) {
-		thread->frames[i].notes = 0;
-		thread->frames[i].lowest = UINT32_MAX;
+	clear(thread);
+}
+
+/*
+ * A thread that is the only one lets its units end before it makes a second one, so
+ * nobody will ever come to what it noted. Other sorts of threads than those that it
+ * makes itself come without a word: for their sake it is only done where notes are
+ * many.
+ */
+static bool drop_all(struct model *model, struct thread *thread)
+{
+	if (model->live_threads != 1 || model->coming_threads || model->options.keep_units_at_waits ||
+	    !thread->depth || !routine_of(model, thread->frames[0].function)->is_main)
+		return false;
+	/* Units that the sink knows of may come before others of the thread, which it asks for. */
+	for (uint32_t i = 0; i < thread->note_count; i++)
+		if (model->sets[thread->notes[i].set].loud)
+			return false;
+	for (uint32_t i = 0; i < thread->note_count; i++) {
+		struct log *log = notes_log(model, thread, &thread->notes[i]);
+
+		if (!log)
+			continue;
+		log->notes = 0;
+		log->barred = false;
 	}
+	clear(thread);
+	return true;
 }
 
 static void grow(struct thread *thread)
@@ -100,6 +133,11 @@ static void make_fewer(struct model *model, struct thread *thread)
 {
 	uint32_t from = thread->note_tidied;
 
+	if (drop_all(model, thread)) {
+		thread->note_whole = 0;
+		set_limit(thread);
+		return;
+	}
 	/* Frames that were left have taken theirs along. */
 	if (from > thread->note_count)
 		from = thread->note_count;
@@ -142,12 +180,26 @@ void notes_add(struct model *model, struct log *log, uint32_t root, const struct
 	notes_add_bytes(&model->threads[who->thread], log, root, who, granule, bytes);
 }
 
+void notes_see(struct thread *thread, const struct log *log, uint64_t granule, uint8_t bytes)
+{
+	struct notes_seen *seen;
+
+	if (!thread->seen)
+		thread->seen = mem_zalloc(NOTES_SEEN, sizeof(*thread->seen));
+	seen = notes_seen_at(thread, granule);
+	if (seen->granule != granule || seen->log != log->number)
+		*seen = (struct notes_seen){.granule = granule, .log = log->number};
+	seen->bytes |= bytes;
+}
+
 void notes_bar(struct model *model, uint32_t thread_index, struct log *log, uint32_t root, uint64_t granule,
 	       uint8_t mask)
 {
 	struct thread *thread = &model->threads[thread_index];
 	struct note *note = log->notes ? &thread->notes[log->notes - 1] : NULL;
 
+	if (thread->seen && notes_seen_at(thread, granule)->granule == granule)
+		*notes_seen_at(thread, granule) = (struct notes_seen){0};
 	/* The granules of an object go one after the other. */
 	if (note && log->notes == thread->note_count && !note->to && note->some &&
 	    granule - note->address < 64) {
@@ -321,8 +373,10 @@ void notes_over(struct thread *thread)
 		return;
 	free(thread->notes);
 	free(thread->gathered);
+	free(thread->seen);
 	thread->notes = NULL;
 	thread->gathered = NULL;
+	thread->seen = NULL;
 	thread->note_room = thread->note_limit = thread->note_tidied = thread->note_whole = 0;
 }
 

@@ -87,6 +87,22 @@ static inline uint32_t log_mark(const struct log *log)
 	return CELL_MARK | log->number;
 }
 
+/* Of how many places in the source, or nearly, the latest notes of a thread are remembered. */
+#define NOTES_STREAMS 32u
+
+/*
+ * Bytes that a log has notes of as read, where the cell cannot say so since it has
+ * the mark of several units: the latest ones, by where they lie. What many read, the
+ * head of a table, is read again and again.
+ */
+struct notes_seen {
+	uint64_t granule;
+	uint32_t log;
+	uint8_t bytes;
+};
+#define NOTES_SEEN_BITS 10
+#define NOTES_SEEN (1u << NOTES_SEEN_BITS)
+
 /* notes.c */
 struct log notes_begin(struct model *model, uint32_t frame);
 /* Where there is no room for one more (notes_inl.h): it is made, for which the sink may have to be told
@@ -100,6 +116,8 @@ void notes_add(struct model *model, struct log *log, uint32_t root, const struct
 /* And that the cell's bytes, whatever they had before, have the log's mark. */
 void notes_mark(struct model *model, struct cell *cell, const struct log *log, const struct accessor *who,
 		uint8_t bytes);
+/* Notes were taken that these bytes, of a cell with the mark of several units, are read. */
+void notes_see(struct thread *thread, const struct log *log, uint64_t granule, uint8_t bytes);
 /* Bytes are no more. */
 void notes_bar(struct model *model, uint32_t thread, struct log *log, uint32_t root, uint64_t granule,
 	       uint8_t mask);
@@ -121,7 +139,7 @@ void notes_over(struct thread *thread);
 void notes_release(struct model *model);
 /* gather.c */
 /* Does an earlier note take these bytes up? If not, one that does must be the next. */
-bool notes_gather(struct thread *thread, struct log *log, uint32_t root, const struct accessor *who,
+bool notes_gather(struct thread *thread, const struct log *log, uint32_t root, const struct accessor *who,
 		  uint64_t at, uint64_t stop);
 /* tidy.c */
 /* Makes those from this number on fewer, or all. */
@@ -134,6 +152,8 @@ struct noted *quiet_noted(struct model *model, uint32_t root, uint32_t thread);
  * open on the set. False: the set is loud now, or the sink was told of something else. */
 bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
 		  uint64_t granule, uint8_t bytes);
+/* Is the mark that of a unit noted down for the set, and open, or of all of them? */
+bool quiet_mark(struct model *model, uint32_t root, uint32_t mark);
 /* The frame becomes a unit for the set, without having done anything yet. False: the set is loud. */
 bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule);
 /* The thread's unit on a quiet set on which there is no other: it begins. NULL: the access stands alone. */

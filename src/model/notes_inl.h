@@ -8,7 +8,11 @@
 /* Of one granule: every other byte. */
 #define NOTES_MOST 4u
 
-/* From so many notes of a thread on it is looked for one that goes on. A test has another number. */
+/* From so many notes of a thread on it is looked for one that goes on: first among the latest of the same
+ * place, later among all of them (gather.c). A test has other numbers. */
+#ifndef NOTES_SOME
+#define NOTES_SOME 32u
+#endif
 #ifndef NOTES_MANY
 #define NOTES_MANY 256u
 #endif
@@ -92,7 +96,7 @@ static inline void note_add(struct thread *thread, struct log *log, uint32_t roo
 
 	if (log->notes && note_goes_on(&thread->notes[log->notes - 1], who, at, stop))
 		return;
-	if (__builtin_expect(thread->note_count >= NOTES_MANY + thread->gather_more, 0) &&
+	if (__builtin_expect(thread->note_count >= NOTES_SOME + thread->gather_more, 0) &&
 	    notes_gather(thread, log, root, who, at, stop))
 		return;
 	note = note_new(thread, log, root);
@@ -121,6 +125,23 @@ static inline void notes_add_bytes(struct thread *thread, struct log *log, uint3
 		to = from + (unsigned)__builtin_ctz(~(left >> from));
 		note_add(thread, log, root, who, granule + from, granule + to);
 	}
+}
+
+static inline struct notes_seen *notes_seen_at(const struct thread *thread, uint64_t granule)
+{
+	return &thread->seen[granule * 0x9e3779b97f4a7c15ull >> (64 - NOTES_SEEN_BITS)];
+}
+
+/* Does the log, as far as is remembered, have notes that these bytes of a granule are read? */
+static inline bool notes_seen(const struct thread *thread, const struct log *log, uint64_t granule,
+			      uint8_t bytes)
+{
+	const struct notes_seen *seen;
+
+	if (!thread->seen)
+		return false;
+	seen = notes_seen_at(thread, granule);
+	return seen->granule == granule && seen->log == log->number && !(bytes & ~seen->bytes);
 }
 
 /* The cell, of which the sink knows nothing, has the log's mark from now on. */

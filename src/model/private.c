@@ -146,8 +146,13 @@ bool private_access(struct model *model, struct cell *cell, uint32_t root, const
 		map_set(&model->marks, log_mark(&unit->log), index);
 	if (unit->iteration && !who->writes)
 		unit_reads_again(model, root, granule + (unsigned)__builtin_ctz(bytes));
-	if (!cell->location || cell->location == log_mark(&unit->log))
+	if (!cell->location || cell->location == log_mark(&unit->log)) {
 		notes_mark(model, cell, &unit->log, who, bytes);
+	} else {
+		if (notes_seen(&model->threads[who->thread], &unit->log, granule, bytes))
+			return true;
+		notes_see(&model->threads[who->thread], &unit->log, granule, bytes);
+	}
 	notes_add(model, &unit->log, root, who, granule, bytes);
 	return true;
 }

@@ -83,6 +83,18 @@ void quiet_drop(struct model *model, struct set *set)
 	set->noted = (struct noted){0};
 }
 
+bool quiet_mark(struct model *model, uint32_t root, uint32_t mark)
+{
+	const struct noted *noted = &model->sets[root].noted;
+
+	if (mark == model->sets[root].reading)
+		return true;
+	for (; noted; noted = noted_at(model, noted->next))
+		if (mark == log_mark(&noted->log) && quiet_open(model, noted))
+			return true;
+	return false;
+}
+
 /* Several units read: a cell that more than one of them has been at gets the set's mark (read_by_others). */
 static void share(struct model *model, uint32_t root)
 {
@@ -187,8 +199,13 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 		if (tellings != model->tellings)
 			return false;
 	}
-	if (who->writes || !noted->shared || !read_by_others(model, cell, root, noted))
+	if (who->writes || !noted->shared || !read_by_others(model, cell, root, noted)) {
 		notes_mark(model, cell, &noted->log, who, bytes);
+	} else {
+		if (notes_seen(thread, &noted->log, granule, bytes))
+			return true;
+		notes_see(thread, &noted->log, granule, bytes);
+	}
 	notes_add(model, &noted->log, root, who, granule, bytes);
 	noted->writes |= who->writes;
 	return true;

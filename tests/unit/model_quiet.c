@@ -28,9 +28,11 @@ enum { THREADS = 4, OBJECTS = 6, EVENTS = 300, RUNS = QUIET_RUNS, MOST_DEPTH = 6
 
 /* Seeds further on that once made a difference. */
 static const uint64_t hard[] = {765, 1308, 5986};
+/* The same where threads come and go. */
+static const uint64_t hard_coming[] = {6638};
 
 static const char *const types[] = {"node", "list", NULL};
-static uint32_t sites, functions;
+static uint32_t sites, functions, first_function; /* the last: main */
 
 /* Members of two types, by themselves or through a pointer; plain memory; variables. */
 static void write_sites(struct trace_writer *w)
@@ -96,6 +98,10 @@ static void write_functions(struct trace_writer *w)
 			snprintf(name, sizeof name, "f%u", functions++);
 			trace_writer_function(w, &function);
 		}
+	struct trace_function first = {
+		.name = "main", .file = "a.c", .line = 99, .receiver = ATOMSAN_NO_RECEIVER};
+
+	first_function = trace_writer_function(w, &first);
 }
 
 static struct trace *tables(void)
@@ -134,6 +140,7 @@ struct script {
 	unsigned depth[THREADS];
 	uint32_t wide;   /* how many objects there are */
 	unsigned lowest; /* frames that are never left */
+	bool here[THREADS], coming[THREADS];
 };
 
 static uint32_t below(struct script *s, uint32_t limit)
@@ -240,6 +247,66 @@ static void make(struct script *s, const struct trace *trace, uint64_t seed, boo
 	}
 }
 
+/* A thread begins, with a call that is no unit and one that is. */
+static void start(struct script *s, uint32_t thread)
+{
+	add(s, (struct trace_event){.kind = TRACE_OP,
+				    .op = TRACE_OP_START,
+				    .thread = thread,
+				    .site = TRACE_NO_SITE,
+				    .prefixes = thread ? 1 << TRACE_PREFIX_OTHER : 0});
+	s->depth[thread] = 0;
+	enter(s, thread, thread ? START : first_function, 0);
+	enter(s, thread, UNIT, 0);
+	s->here[thread] = true;
+	s->coming[thread] = false;
+}
+
+static void add_thread_op(struct script *s, uint32_t thread, uint8_t op)
+{
+	add(s, (struct trace_event){
+		       .kind = TRACE_OP, .op = op, .thread = thread, .stamped = true, .site = TRACE_NO_SITE});
+}
+
+/* Threads come and go; the first is alone for long, at the beginning and now and then. */
+static void make_coming(struct script *s, const struct trace *trace, uint64_t seed)
+{
+	memset(s, 0, sizeof *s);
+	s->random = seed;
+	s->wide = 1 + below(s, OBJECTS);
+	s->lowest = 2;
+	start(s, 0);
+	while (s->count < EVENTS) {
+		uint32_t thread = below(s, THREADS), what = below(s, 100);
+
+		if (s->coming[thread] && what < 20) {
+			start(s, thread);
+		} else if (s->coming[thread] && what < 22) {
+			add_thread_op(s, 0, TRACE_OP_CREATE_FAILED);
+			s->coming[thread] = false;
+		} else if (!s->here[thread] && !s->coming[thread] && what < 3) {
+			add_thread_op(s, 0, TRACE_OP_CREATE);
+			s->coming[thread] = true;
+		} else if (!s->here[thread]) {
+			add_access(s, trace, 0);
+		} else if (thread && what < 4) {
+			add_thread_op(s, thread, TRACE_OP_END);
+			s->here[thread] = false;
+		} else if (what < 75) {
+			add_access(s, trace, thread);
+		} else if (what < 84 && s->depth[thread] < MOST_DEPTH) {
+			uint32_t function = below(s, functions);
+
+			enter(s, thread, function == START ? UNIT : function, below(s, 4) ? object(s) : 0);
+		} else if (what < 92 && s->depth[thread] > s->lowest) {
+			add(s, (struct trace_event){.kind = TRACE_EXIT, .thread = thread, .frames = 1});
+			s->depth[thread]--;
+		} else if (what >= 92) {
+			add_op(s, thread);
+		}
+	}
+}
+
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -311,6 +378,36 @@ static void all_in_units(void **state)
 					 .conflicts_only = true,
 					 .model = {.keep_units_at_waits = true, .keep_loop_units = true}},
 		false);
+}
+
+static void threads_come_and_go(void **state)
+{
+	static struct script script;
+	struct trace *trace = tables();
+	unsigned found = 0;
+
+	(void)state;
+	for (unsigned run = 0; run < RUNS + sizeof hard_coming / sizeof *hard_coming; run++) {
+		uint64_t seed = run < RUNS ? run + 1 : hard_coming[run - RUNS];
+		struct serial_options options = {
+			.engine = CHECK_CONFLICT_GRAPH,
+			.model = {.keep_loop_units = true, .keep_units_at_waits = seed % 4 == 1}};
+		struct serial_options all = options;
+		char *with, *without;
+
+		all.all_units = true;
+		make_coming(&script, trace, seed);
+		with = check(&script, trace, &options);
+		without = check(&script, trace, &all);
+		found += *with != 0;
+		if (strcmp(with, without) != 0)
+			fail_msg("seed %lu:\n%sbut if the engine hears of all units:\n%s", seed, with,
+				 without);
+		free(with);
+		free(without);
+	}
+	assert_true(found > RUNS / 10);
+	trace_close(trace);
 }
 
 static void some_outside(void **state)
@@ -440,9 +537,10 @@ static void freed_bytes_are_told_first(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(all_in_units), cmocka_unit_test(some_outside),
-					   cmocka_unit_test(sections_are_units),
-					   cmocka_unit_test(freed_bytes_are_told_first)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_in_units), cmocka_unit_test(threads_come_and_go),
+		cmocka_unit_test(some_outside), cmocka_unit_test(sections_are_units),
+		cmocka_unit_test(freed_bytes_are_told_first)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,7 @@ static void release(struct model *model)
 	free(model->threads->frames);
 	free(model->threads->notes);
 	free(model->threads->gathered);
+	free(model->threads->seen);
 	free(model->threads);
 	free(model->sets);
 	notes_release(model);
@@ -246,10 +247,84 @@ static void what_was_done(void **unused)
 	free(said);
 }
 
+/* A loop that walks three arrays has a note of each, not one of each element. */
+static void walks_go_on(void **unused)
+{
+	enum { STEPS = 100 };
+	struct model *model = model_with(0);
+	struct thread *thread = model->threads;
+	struct log *log = &model->sets[1].noted.log;
+	uint32_t before;
+
+	while (thread->note_count < NOTES_SOME)
+		add_one(model, LOGS, false, NULL);
+	before = thread->note_count;
+	make_room(thread, 3 * STEPS);
+	for (uint64_t i = 0; i < STEPS; i++)
+		for (uint32_t array = 0; array < 3; array++) {
+			struct accessor who = {.size = 4,
+					       .site = array,
+					       .time = ++model->time,
+					       .reads = true,
+					       .address = BASE + 0x1000 * array + 4 * i};
+
+			note_add(thread, log, 1, &who, who.address, who.address + 4);
+		}
+	assert_int_equal(thread->note_count, before + 3);
+	for (uint32_t i = before; i < thread->note_count; i++) {
+		assert_int_equal(thread->notes[i].address, BASE + 0x1000 * (i - before));
+		assert_int_equal(thread->notes[i].to, 4 * STEPS);
+		assert_int_equal(thread->notes[i].some, 0);
+	}
+	release(model);
+}
+
+/* What two units read has no mark of either, and is noted once all the same, until it is no more. */
+static void read_again(void **unused)
+{
+	struct model *model = model_with(0);
+	struct cell cell = {.set = 1, .mask = 0xff};
+	struct accessor who = {.size = 8, .site = 1, .address = BASE, .reads = true};
+	struct thread *thread;
+
+	model->quiet = true;
+	model->sets[1].root = 1;
+	model->sets[1].noted = (struct noted){0};
+	model->threads = mem_resize(model->threads, 2, sizeof *model->threads);
+	model->thread_count = 2;
+	thread = &model->threads[1];
+	*thread = (struct thread){.frames = mem_zalloc(1, sizeof *thread->frames), .depth = 1};
+	thread->frames[0] = (struct frame){.serial = 100, .lowest = UINT32_MAX};
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(quiet_begin(model, i, 0, 1, MODEL_RULE_DIRECT));
+		notes_make_room(model, &model->threads[i]);
+	}
+	for (uint32_t i = 0; i < 100; i++)
+		for (who.thread = 0; who.thread < 2; who.thread++) {
+			who.time = ++model->time;
+			/* Not one after the other. */
+			who.site = i % 4;
+			assert_true(quiet_access(model, &cell, 1, &who, BASE, 0xff));
+		}
+	assert_int_equal(thread->note_count, 1);
+	/* The first has noted it before it knew that the second reads it, and then once more. */
+	assert_int_equal(model->threads[0].note_count, 2);
+	quiet_forget(model, 1, BASE, &cell);
+	assert_int_equal(thread->note_count, 2);
+	who.thread = 1;
+	assert_true(quiet_access(model, &cell, 1, &who, BASE, 0xff));
+	assert_int_equal(thread->note_count, 3);
+	free(thread->frames);
+	free(thread->notes);
+	free(thread->seen);
+	free(thread->gathered);
+	release(model);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost),
-					   cmocka_unit_test(what_was_done)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost), cmocka_unit_test(what_was_done),
+					   cmocka_unit_test(walks_go_on), cmocka_unit_test(read_again)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
