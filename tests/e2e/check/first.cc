@@ -28,7 +28,7 @@ class account
 		int before = get();
 
 		STAGE(0);
-		STAGE(2);
+		STAGE(3);
 		set(before + amount);
 	}
 
@@ -46,7 +46,7 @@ class account
 static void fill(account *a)
 {
 	a->fill();
-	STAGE(3);
+	STAGE(2);
 }
 
 int main()
