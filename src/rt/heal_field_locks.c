@@ -157,15 +157,19 @@ GIVES(mtx_unlock, mtx_t)
 
 /* ---- bare locks ---- */
 
-#define BARE(F)                                                                                \
-	F(ATOMSAN_HEAL_MUTEX, pthread_mutex_lock, pthread_mutex_unlock, pthread_mutex_t)       \
-	F(ATOMSAN_HEAL_MTX, mtx_lock, mtx_unlock, mtx_t)                                       \
-	F(ATOMSAN_HEAL_SPIN, pthread_spin_lock, pthread_spin_unlock, pthread_spinlock_t)       \
-	F(ATOMSAN_HEAL_RDLOCK, pthread_rwlock_rdlock, pthread_rwlock_unlock, pthread_rwlock_t) \
-	F(ATOMSAN_HEAL_WRLOCK, pthread_rwlock_wrlock, pthread_rwlock_unlock, pthread_rwlock_t)
+#define BARE(F)                                                                                        \
+	F(ATOMSAN_HEAL_MUTEX, pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_unlock,         \
+	  pthread_mutex_t)                                                                             \
+	F(ATOMSAN_HEAL_MTX, mtx_lock, mtx_trylock, mtx_unlock, mtx_t)                                  \
+	F(ATOMSAN_HEAL_SPIN, pthread_spin_lock, pthread_spin_trylock, pthread_spin_unlock,             \
+	  pthread_spinlock_t)                                                                          \
+	F(ATOMSAN_HEAL_RDLOCK, pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, pthread_rwlock_unlock, \
+	  pthread_rwlock_t)                                                                            \
+	F(ATOMSAN_HEAL_WRLOCK, pthread_rwlock_wrlock, pthread_rwlock_trywrlock, pthread_rwlock_unlock, \
+	  pthread_rwlock_t)
 
 /* Until libc's are found, who looks finds what does the finding. */
-#define FIRST(kind, locks, unlocks, type)           \
+#define FIRST(kind, locks, tries, unlocks, type)    \
 	static int first_##locks(void *lock)        \
 	{                                           \
 		return REAL(locks)((type *)lock);   \
@@ -175,32 +179,57 @@ GIVES(mtx_unlock, mtx_t)
 		return REAL(unlocks)((type *)lock); \
 	}
 BARE(FIRST)
-#define ROW(kind, locks, unlocks, type) [kind] = {first_##locks, first_un_##locks},
+#define ROW(kind, locks, tries, unlocks, type) [kind] = {first_##locks, first_un_##locks},
 EXPORT struct atomsan_heal_real __atomsan_heal_real[ATOMSAN_HEAL_LOCKS] = {BARE(ROW)};
 
 void field_bare_find(void)
 {
-#define FOUND(kind, locks, unlocks, type)                               \
+#define FOUND(kind, locks, tries, unlocks, type)                        \
 	if (field_table.locks && field_table.unlocks)                   \
 		__atomsan_heal_real[kind] = (struct atomsan_heal_real){ \
 			(int (*)(void *))field_table.locks, (int (*)(void *))field_table.unlocks};
 	BARE(FOUND)
 }
 
+/* Takes it, if it need not wait. */
+static int try(void *lock, uint32_t kind)
+{
+	switch (kind) {
+#define TRY(kind, locks, tries, unlocks, type) \
+	case kind:                             \
+		return REAL(tries)((type *)lock);
+		BARE(TRY)
+	}
+	return EINVAL;
+}
+
 /*
- * A bare lock is not remembered while nobody could want to know. Who comes to
- * another one inside of it, and may have to wait there, says so now.
+ * A bare lock is not remembered while nobody could want to know: nobody has its
+ * gate, and who gets the gate has the lock before. Who has another one and would have to
+ * wait says so first.
  */
 EXPORT int __atomsan_heal_lock(void *lock, void *outer, uint32_t kinds, int taken)
 {
 	const void *place = __builtin_return_address(0);
+	uint32_t kind = kinds & 0xffff;
 
+	if (is_elsewhere(lock)) {
+		if (taken == ATOMSAN_HEAL_NOT_YET) {
+			int got = outer ? try(lock, kind) : __atomsan_heal_real[kind].lock(lock);
+
+			/* Who gets the lock of a dead thread has it. */
+			if (!outer || !got || got == EOWNERDEAD)
+				taken = got;
+		}
+		if (!taken && !heal_owner(heal_lock_gate(lock)))
+			return 0;
+	}
 	if (outer && field_looks() && !heal_lock_is_held(outer)) {
 		heal_self.place = place;
 		heal_lock_taken(outer, kinds >> 16 == ATOMSAN_HEAL_RDLOCK);
 	}
-	switch (kinds & 0xffff) {
-#define LOCK(kind, locks, unlocks, type)                                   \
+	switch (kind) {
+#define LOCK(kind, locks, tries, unlocks, type)                            \
 	case kind:                                                         \
 		return taken == ATOMSAN_HEAL_NOT_YET ? locks((type *)lock) \
 						     : take_by_##locks(true, taken, place, (type *)lock);
@@ -212,8 +241,8 @@ EXPORT int __atomsan_heal_lock(void *lock, void *outer, uint32_t kinds, int take
 EXPORT int __atomsan_heal_unlock(void *lock, uint32_t kind)
 {
 	switch (kind) {
-#define UNLOCK(kind, locks, unlocks, type) \
-	case kind:                         \
+#define UNLOCK(kind, locks, tries, unlocks, type) \
+	case kind:                                \
 		return unlocks((type *)lock);
 		BARE(UNLOCK)
 	}

@@ -277,16 +277,17 @@ static bool open_as_seen(struct atomsan_heal_gate *gate, uint64_t seen)
 	return true;
 }
 
-/* Our own. Unless somebody has opened it before. */
-static void open_gate(struct atomsan_heal_gate *gate)
+/* Our own. False: somebody has opened it before. */
+static bool open_gate(struct atomsan_heal_gate *gate)
 {
 	uint64_t seen;
 
 	do {
 		seen = look_at(gate);
 		if (((uint32_t)seen & ~(uint32_t)HEAL_WAITED) != heal_self.number)
-			return;
+			return false;
 	} while (!open_as_seen(gate, seen));
+	return true;
 }
 
 bool heal_gate_again(uint32_t node, const struct heal_wish *wish)
@@ -389,7 +390,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 	struct atomsan_heal_section *blamed = NULL;
 	uint32_t me = heal_self.number;
 	uint64_t began = 0, limit = heal_settings.timeout, since = 0, now;
-	bool passed = false, late = false;
+	bool passed = false, late = false, asks;
 	unsigned rounds = 0, in_vain = 0;
 	uint64_t serial = 0, patience = 0, ran = 0;
 	uint32_t served = 0;
@@ -420,7 +421,10 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			passed = true;
 			break;
 		}
-		if (ask_back(gate, node, word, rounds > SPINS && !(rounds % ASK_AGAIN)))
+		/* Who may not wait does not leave it to the one who has asked, either. */
+		asks = rounds ? rounds > SPINS && !(rounds % ASK_AGAIN)
+			      : word & HEAL_WAITED && heal_order_forbids(node);
+		if (ask_back(gate, node, word, asks))
 			continue;
 		now = rounds && rounds < SPINS ? began : heal_now();
 		if (!began) {
@@ -516,10 +520,11 @@ void heal_gate_release(uint32_t node)
 		stop_keeping(variable);
 	}
 	gate->from = gate->to = NULL;
-	if (!variable)
-		__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELAXED);
 	say_inside(node, false);
-	open_gate(gate);
+	/* Not before it is open: who found that there are none, and took the lock, could not close its gate
+	 * while it seems to be ours. */
+	if (open_gate(gate) && !variable)
+		__atomic_fetch_sub(&heal_use.closed, 1, __ATOMIC_RELEASE);
 }
 
 void heal_gate_drain(uint32_t node)

@@ -173,7 +173,7 @@ extern struct heal_use {
 	uint16_t leads;  /* some calls close gates before they lock */
 	uint16_t tracks; /* some sections wait for a lock to be free */
 	uint32_t whole;  /* some sections are whole units */
-} heal_use __asm__("__atomsan_heal_use") __attribute__((aligned(64), visibility("default")));
+} __attribute__((aligned(64))) heal_use __asm__("__atomsan_heal_use") __attribute__((visibility("default")));
 static inline __attribute__((always_inline)) bool heal_unused(void)
 {
 	return heal_likely(!__atomic_load_n((const uint64_t *)&heal_use, __ATOMIC_RELAXED));
