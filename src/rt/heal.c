@@ -246,6 +246,20 @@ void heal_on_wait(const void *mutex)
 		heal_lock_released(mutex);
 }
 
+enum heal_semaphore heal_on_semaphore(sem_t *semaphore, int (*attempt)(sem_t *))
+{
+	enum heal_semaphore how;
+
+	if (!heal_on || !heal_looks())
+		return HEAL_SEMAPHORE_WAIT;
+	sweep();
+	if (heal_self.pending)
+		heal_done();
+	how = heal_semaphore_before(semaphore, attempt);
+	begin_looking();
+	return how;
+}
+
 /* ---- the scheduler ---- */
 
 bool heal_wait_scheduled(const void *gate, uint64_t until, bool *late)

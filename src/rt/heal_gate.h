@@ -16,6 +16,7 @@
  *   heal_order.c    which gates may be waited for: the order of locks
  *   heal_section.c  sections: begun, ended, left
  *   heal_early.c    sections that stand in line before they lock
+ *   heal_semaphore.c semaphores, which may be locks
  *   heal_lock.c     which locks a thread has
  *   heal_guard.c    the lock that something is done under
  *
