@@ -211,8 +211,12 @@ static int run_program(struct healing *h, char **argv)
 		cli_failf(&verb_heal, "%s has no room for what came of it", h->folder);
 	else if (h->publish.json)
 		print_json(h, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-	else if (!h->quiet)
+	else if (!h->quiet && h->processes)
 		print_text(h);
+	else if (!h->quiet)
+		cli_failf(&verb_heal,
+			  "%s was ended by signal %d, and what was healed until then is not known", argv[0],
+			  WTERMSIG(status));
 	healing_keep(h, times_waited, NULL, h);
 	h->ended = status;
 	return failed;

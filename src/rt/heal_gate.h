@@ -369,6 +369,7 @@ static inline void heal_count_gated(struct atomsan_heal_section *section)
 }
 /* What the thread has not counted yet. */
 void heal_count_all(void);
+void heal_count_forget(void); /* nothing has happened yet */
 /* At its end: shall it be kept until its unit is left? */
 static inline bool heal_worth_keeping(const struct heal_open *open)
 {
