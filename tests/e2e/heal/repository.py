@@ -85,8 +85,24 @@ def main():
         said = run(program, env=dict(os.environ, ATOMSAN_OPTIONS="heal=1:repository=damaged"))
         expect(said.stderr, "is damaged in line", "a damaged repository")
         expect(said.stdout, "expected 110, got 110", "a damaged repository")
-        expect(run(atomsan, "heal", "--repository=damaged", "--", program, status=1).stderr, "damaged:",
-               "the tool and a damaged repository")
+        said = run(atomsan, "heal", "--no-store", "--repository=damaged", "--", program)
+        expect(said.stderr, "the 1 sections before it are healed", "the tool and a damaged repository")
+        expect(said.stdout, "expected 110, got 110", "the tool and a damaged repository")
+        if said.stderr.count("damaged") != 1:
+            fail(f"the tool and a damaged repository: not one sentence: {said.stderr}")
+        left = pathlib.Path("damaged").read_text()
+        expect(run(atomsan, "heal", "--from-findings", "--repository=damaged", "--", program, status=1).stderr, "damaged:",
+               "adding to a damaged repository")
+        if pathlib.Path("damaged").read_text() != left:
+            fail("a damaged repository was written over")
+        # Nothing of it can be read: said, and the program runs on.
+        for name, content, sentence in (("garbage", "\x7fELF garbage\n", "nothing is healed"), ("blank", "", "nothing is healed"),
+                                        ("none", "atomicity 1\n", "has no section")):
+            pathlib.Path(name).write_text(content)
+            said = subprocess.run([atomsan, "heal", "--no-store", f"--repository={name}", "--", program], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, universal_newlines=True, timeout=120, check=False)
+            expect(said.stderr, sentence, name)
+            expect(said.stdout, "expected 110", name)
         said = run(atomsan, "cc", "--heal=damaged", "-O2", "-pthread", source, "-o", "field")
         expect(said.stderr, "the 1 sections before it are healed", "the compiler and a damaged repository")
 
