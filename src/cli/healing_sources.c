@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *text_at(const int32_t *field)
@@ -148,6 +149,13 @@ out:
 	return failed;
 }
 
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode);
+}
+
 /* Heal with what could be read, and say so. */
 static int use_rest(struct healing *healing, struct err *err)
 {
@@ -177,7 +185,7 @@ int healing_repository(struct healing *healing, struct err *err)
 	if (there && repository_read(&healing->repository, healing->path, err) < 0) {
 		/* What is damaged is not written over. Else the program is to run, healed as far as can be.
 		 */
-		if (healing->from_findings)
+		if (healing->from_findings || !is_file(healing->path))
 			return -1;
 		return use_rest(healing, err);
 	}
