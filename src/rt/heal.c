@@ -183,6 +183,9 @@ void heal_on_atomic(const void *p, const struct atomsan_site *site)
 	sweep();
 	if (heal_self.pending)
 		heal_done();
+	/* It may be how the program takes a lock of its own making. */
+	if (heal_use.whole && site->kind == ATOMSAN_ATOMIC_RMW)
+		heal_early();
 	place = heal_place_of(site);
 	if (place)
 		heal_access(place, p, site->size, place->kinds);

@@ -330,6 +330,17 @@ EXPORT void __atomsan_heal_enter(const char *unit)
 	units_changed();
 }
 
+/* The first lock of a unit, if it is one, and one of the program's own making. */
+EXPORT void __atomsan_heal_line(void)
+{
+	if (!field_self.count || !heal_use.whole || !begin(__builtin_frame_address(0)))
+		return;
+	if (heal_self.pending)
+		heal_done();
+	heal_early();
+	heal_self.busy = false;
+}
+
 static __attribute__((noinline)) void leave_sections(uint64_t frame)
 {
 	heal_self.busy = true;
