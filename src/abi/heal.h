@@ -145,6 +145,8 @@ void __atomsan_heal_after(void);
  * text, not a copy. */
 void __atomsan_heal_enter(const char *unit);
 void __atomsan_heal_leave(void);
+/* Before an atomic operation that reads and writes, in a unit or in what it calls. */
+void __atomsan_heal_line(void);
 
 /* ---- bare locks: under them nothing is healed, see pass/heal_bare.c ---- */
 

@@ -205,14 +205,20 @@ static int run_program(struct healing *h, char **argv)
 	if (failed)
 		return cli_fail(&verb_heal, &err);
 	read_results(h);
-	if (!h->processes && WIFEXITED(status))
+	if (!h->repository.section_count && !h->damaged)
+		cli_failf(&verb_heal, "the repository has no section, so nothing was healed");
+	if (!h->processes && WIFEXITED(status) && h->repository.section_count)
 		failed = cli_failf(&verb_heal, "%s was not healed: was it built with 'atomsan cc'?", argv[0]);
 	else if (h->lost)
 		cli_failf(&verb_heal, "%s has no room for what came of it", h->folder);
 	else if (h->publish.json)
 		print_json(h, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-	else if (!h->quiet)
+	else if (!h->quiet && h->processes && h->repository.section_count)
 		print_text(h);
+	else if (!h->quiet && h->repository.section_count)
+		cli_failf(&verb_heal,
+			  "%s was ended by signal %d, and what was healed until then is not known", argv[0],
+			  WTERMSIG(status));
 	healing_keep(h, times_waited, NULL, h);
 	h->ended = status;
 	return failed;

@@ -20,6 +20,7 @@ struct healing {
 	char *path;          /* of the repository that the program is given */
 	char *folder;        /* temporary, removed at the end */
 	struct repository repository;
+	bool damaged; /* there is more of it that could not be read */
 	/* of each section, over all processes */
 	uint64_t (*counters)[ATOMSAN_HEAL_COUNTERS];
 	uint32_t processes;

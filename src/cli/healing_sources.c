@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *text_at(const int32_t *field)
@@ -148,6 +149,27 @@ out:
 	return failed;
 }
 
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode);
+}
+
+/* Heal with what could be read, and say so. */
+static int use_rest(struct healing *healing, struct err *err)
+{
+	if (healing->repository.section_count)
+		cli_failf(&verb_heal, "%s; the %u sections before it are healed", err->text,
+			  healing->repository.section_count);
+	else
+		cli_failf(&verb_heal, "%s; nothing is healed", err->text);
+	healing->damaged = true;
+	free(healing->path);
+	healing->path = mem_textf("%s/program.atomicity", healing->folder);
+	return repository_write(&healing->repository, healing->path, err);
+}
+
 int healing_repository(struct healing *healing, struct err *err)
 {
 	char *beside = mem_textf("%s.atomicity", healing->target.path);
@@ -160,8 +182,13 @@ int healing_repository(struct healing *healing, struct err *err)
 	there = !access(healing->path, F_OK);
 	if (!there && healing->given && !healing->from_findings)
 		return err_set(err, "%s: cannot be read: %s", healing->path, strerror(errno));
-	if (there && repository_read(&healing->repository, healing->path, err) < 0)
-		return -1;
+	if (there && repository_read(&healing->repository, healing->path, err) < 0) {
+		/* What is damaged is not written over. Else the program is to run, healed as far as can be.
+		 */
+		if (healing->from_findings || !is_file(healing->path))
+			return -1;
+		return use_rest(healing, err);
+	}
 	if (there && !healing->from_findings)
 		return 0;
 	if (add_from_store(healing, err) < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan replay`: run a program through a schedule, as often as wanted. */
 #include "base/text.h"
+#include "cli/noise.h"
 #include "cli/target.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 
 struct replay {
 	struct target target;
+	struct noise noise;
 	struct schedule *schedule;
 	const char *path;
 	uint64_t times;
@@ -212,7 +214,8 @@ static int replay(struct replay *r, char **argv)
 		return cli_failf(&verb_replay, "%s: does not say which program; say it behind --", r->path);
 	if (!*argv)
 		argv = own = argv_of(r->schedule);
-	if (target_init(&r->target, argv, &err) < 0 || check_program(r, &err) < 0)
+	if (target_init(&r->target, argv, &err) < 0 || check_program(r, &err) < 0 ||
+	    noise_apply(&r->noise, argv[0], NULL, &err) < 0)
 		status = cli_fail(&verb_replay, &err);
 	else
 		status = r->gdb ? debug(r) : replay_all(r);
@@ -228,6 +231,7 @@ static int run(int argc, char **argv)
 	const struct cli_option options[] = {{"--json", NULL, &r.json},   {"--gdb", NULL, &r.gdb},
 					     {"--times", &times, NULL},   {"--force", NULL, &r.force},
 					     {"--quiet", NULL, &r.quiet}, {"--any-build", NULL, &r.any_build},
+					     NOISE_OPTIONS(r.noise),      NOISE_SEED_OPTION(r.noise),
 					     TARGET_OPTIONS(r.target),    {NULL, NULL, NULL}};
 	int first = cli_options(&verb_replay, argc, argv, options), next, status;
 	char *path, *end;
@@ -263,7 +267,8 @@ const struct verb verb_replay = {
 		"  --quiet                do not show what the program prints\n"
 		"  --any-build            also if the schedule is for another build\n"
 		"  --force                also if the schedule is for another build or other arguments\n"
-		"  --json                 one JSON document instead of text\n" TARGET_HELP "\n"
+		"  --json                 one JSON document instead of text\n" NOISE_HELP
+			NOISE_SEED_HELP TARGET_HELP "\n"
 		"SCHEDULE is a file, or the id of a finding (F-...) whose schedule 'atomsan explore' has\n"
 		"kept. Exit status: 66 if the program fails, 0 if it does not, 1 if the schedule could\n"
 		"not be followed.\n",

@@ -28,7 +28,8 @@ int learn_trace(struct repository *repository, const struct atomicity_table *tab
 /*
  * First and last access of each unit of the finding that was broken; returns how many sections that makes.
  * With halves also those of units that are shown with one access of an update, and no lock, which may be
- * broken as well: healing wants them, but nobody has seen them broken.
+ * broken as well, and what was broken in a run that failed, of which no unit is known: healing wants them,
+ * but nobody has seen that they matter.
  */
 uint32_t learn_finding(struct repository *repository, const struct atomicity_table *table,
 		       const struct finding *finding, bool halves);

@@ -42,16 +42,82 @@ static bool is_usable(const struct finding_access *access, uint32_t unit)
 	       access->place.function && access->place.file && access->place.line;
 }
 
-static struct repository_place place_of(const struct finding_access *access, const char *variable, bool first)
+static struct repository_place place_at(const struct finding_place *at, const char *variable, unsigned kind)
 {
-	return (struct repository_place){kind_of(access->op, first),
-					 variable,
-					 access->place.function,
-					 access->place.file,
-					 access->place.line,
-					 access->place.column,
-					 0,
-					 0};
+	return (struct repository_place){kind, variable, at->function, at->file, at->line, at->column, 0, 0};
+}
+
+static struct atomicity_word word(const char *text)
+{
+	return (struct atomicity_word){.at = text, .length = (uint32_t)strlen(text)};
+}
+
+static bool is_there(const struct repository_place *place, const struct atomicity_table *table)
+{
+	struct atomicity_place at = {place->kind,
+				     word(place->variable),
+				     word(place->function),
+				     word(place->file),
+				     place->line,
+				     place->column,
+				     0,
+				     0};
+
+	return atomicity_match(&at, table, true, &at.line, &at.column);
+}
+
+/* What the program calls what is accessed there; NULL: nothing. */
+static const char *name_at(struct repository *repository, const struct atomicity_table *table,
+			   const struct finding_place *at, unsigned kind)
+{
+	for (uint64_t i = 0; i < table->count; i++) {
+		const struct atomsan_site *site = &table->sites[i];
+		const char *type = text_at(&site->type), *member = text_at(&site->member);
+		char *name;
+
+		if (site->line != at->line || site->column != at->column ||
+		    !(atomicity_site_kinds(site) & kind) ||
+		    !atomicity_site_function(site, word(at->function), word(at->file)))
+			continue;
+		if (*type && *member)
+			name = mem_textf("%s.%s", type, member);
+		else if (site->base_kind == ATOMSAN_BASE_GLOBAL && *text_at(&site->base))
+			name = mem_text(text_at(&site->base));
+		else
+			continue;
+		const char *kept = repository_text(repository, name);
+
+		free(name);
+		return kept;
+	}
+	return NULL;
+}
+
+/*
+ * The access among the program's places. A finding of the static side may show
+ * where a function was inlined, and with its innermost frame where the access
+ * stands; and who goes by addresses names a byte of the whole variable where the
+ * program names a member.
+ */
+static struct repository_place place_of(struct repository *repository, const struct atomicity_table *table,
+					const struct finding_access *access, const char *variable, bool first)
+{
+	unsigned kind = kind_of(access->op, first);
+	struct repository_place named = place_at(&access->place, variable, kind);
+	const struct finding_place *places[] = {&access->place, access->depth ? access->stack : NULL};
+
+	for (int by_name = 1; by_name >= 0; by_name--)
+		for (unsigned i = 0; i < 2 && places[i]; i++) {
+			struct repository_place place = place_at(places[i], variable, kind);
+
+			if (!place.function || !place.file)
+				continue;
+			if (!by_name)
+				place.variable = name_at(repository, table, places[i], kind);
+			if (place.variable && is_there(&place, table))
+				return place;
+		}
+	return named;
 }
 
 /* The other half of an update of which one access is shown: who came in between this time may be the one that
@@ -84,17 +150,46 @@ static bool other_half(const struct atomicity_table *table, const struct reposit
 	return true;
 }
 
-static bool learn_unit(struct repository *repository, const struct atomicity_table *table,
-		       const struct finding *finding, uint32_t unit, bool halves)
+static bool learn_pair(struct repository *repository, const struct atomicity_table *table,
+		       const struct finding *finding, const struct finding_access *first,
+		       const struct finding_access *last, const struct finding_place *around)
 {
-	const struct finding_access *first = NULL, *last = NULL;
-	const struct finding_place *around = &finding->units[unit].place;
 	struct repository_from from = {.origin = ATOMICITY_FINDING,
 				       .what = finding->id,
 				       .state = finding_state_text(finding->state)};
 	struct repository_section section = {.end_count = 1, .from = &from, .from_count = 1};
+	char *entered = variable_of(first), *ended = variable_of(last);
 	struct repository_end end;
-	bool added;
+	bool added = false;
+
+	section.entry = place_of(repository, table, first, entered, true);
+	end.place = place_of(repository, table, last, ended, false);
+	if (first == last && first->op != 'U' &&
+	    !other_half(table, &end.place, first->op == 'W' ? &section.entry : &end.place))
+		goto out;
+	section.variable = section.entry.variable;
+	end.allow = atomicity_serializable(section.entry.kind, end.place.kind);
+	section.ends = &end;
+	section.any = strcmp(section.variable, end.place.variable) != 0;
+	section.circular = first != last && section.entry.kind == end.place.kind &&
+			   section.entry.line == end.place.line && section.entry.column == end.place.column;
+	if (around && around->function && around->file) {
+		section.unit = around->function;
+		section.unit_file = around->file;
+	}
+	added = !repository_settle_section(&section, table);
+	if (added)
+		repository_add(repository, &section);
+out:
+	free(entered);
+	free(ended);
+	return added;
+}
+
+static bool learn_unit(struct repository *repository, const struct atomicity_table *table,
+		       const struct finding *finding, uint32_t unit, bool halves)
+{
+	const struct finding_access *first = NULL, *last = NULL;
 
 	for (uint32_t i = 0; i < finding->access_count; i++)
 		if (is_usable(&finding->accesses[i], unit)) {
@@ -103,29 +198,64 @@ static bool learn_unit(struct repository *repository, const struct atomicity_tab
 		}
 	if (!first || (first == last && first->op != 'U' && (!halves || first->lock_count)))
 		return false;
-	section.variable = variable_of(first);
-	section.entry = place_of(first, section.variable, true);
-	end.place = place_of(last, variable_of(last), false);
-	if (first == last && first->op != 'U' &&
-	    !other_half(table, &end.place, first->op == 'W' ? &section.entry : &end.place)) {
-		free((char *)section.variable);
-		free((char *)end.place.variable);
-		return false;
+	return learn_pair(repository, table, finding, first, last, &finding->units[unit].place);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
+/* Did another thread come in between in a way that the two do not allow? */
+static bool is_broken(const struct finding *finding, uint32_t first, uint32_t last)
+{
+	const struct finding_access *a = &finding->accesses[first], *b = &finding->accesses[last];
+	unsigned allow = atomicity_serializable(kind_of(a->op, true), kind_of(b->op, false));
+
+	for (uint32_t i = first + 1; i < last; i++) {
+		const struct finding_access *other = &finding->accesses[i];
+
+		if (other->thread && strcmp(other->thread, a->thread) != 0 &&
+		    same(other->variable, a->variable) &&
+		    (kind_of(other->op, true) | kind_of(other->op, false)) & ~allow)
+			return true;
 	}
-	end.allow = atomicity_serializable(section.entry.kind, end.place.kind);
-	section.ends = &end;
-	section.any = strcmp(section.variable, end.place.variable) != 0;
-	section.circular = first != last && section.entry.kind == end.place.kind &&
-			   first->place.line == last->place.line && first->place.column == last->place.column;
-	if (around->function && around->file) {
-		section.unit = around->function;
-		section.unit_file = around->file;
+	return false;
+}
+
+/* In one call of a function, unless it is in a loop. */
+static bool comes_later(const struct finding_place *a, const struct finding_place *b)
+{
+	return same(a->function, b->function) && same(a->file, b->file) &&
+	       (b->line > a->line || (b->line == a->line && b->column > a->column));
+}
+
+/*
+ * A run that failed, of which nobody knows the units: what is shown is where
+ * threads changed places. One that was stopped between two accesses to the same
+ * variable in one function, and others broke them: that is most likely the bug.
+ */
+static uint32_t learn_failure(struct repository *repository, const struct atomicity_table *table,
+			      const struct finding *finding)
+{
+	uint32_t added = 0;
+
+	for (uint32_t i = 0; i < finding->access_count; i++) {
+		const struct finding_access *a = &finding->accesses[i];
+
+		if (!is_usable(a, FINDING_NO_UNIT) || !a->thread)
+			continue;
+		for (uint32_t k = i + 1; k < finding->access_count; k++) {
+			const struct finding_access *b = &finding->accesses[k];
+
+			if (!is_usable(b, FINDING_NO_UNIT) || !same(a->thread, b->thread) ||
+			    !same(a->variable, b->variable))
+				continue;
+			if (comes_later(&a->place, &b->place) && is_broken(finding, i, k))
+				added += learn_pair(repository, table, finding, a, b, &a->place);
+			break;
+		}
 	}
-	added = !repository_settle_section(&section, table);
-	if (added)
-		repository_add(repository, &section);
-	free((char *)section.variable);
-	free((char *)end.place.variable);
 	return added;
 }
 
@@ -136,6 +266,8 @@ uint32_t learn_finding(struct repository *repository, const struct atomicity_tab
 
 	for (uint32_t unit = 0; unit < finding->unit_count; unit++)
 		added += learn_unit(repository, table, finding, unit, halves);
+	if (!finding->unit_count && finding->kind == FINDING_ATOMICITY && halves)
+		added += learn_failure(repository, table, finding);
 	return added;
 }
 

@@ -42,6 +42,22 @@ static struct finding_place function_place(struct lint *lint, struct finding_lis
 	};
 }
 
+/* Where the source has the access, if that is in a function that was inlined. */
+static void add_inlined(struct lint *lint, struct finding_list *list, struct finding_access *a, uint32_t inst)
+{
+	const struct program *p = &lint->program;
+	const struct program_place *place = &p->places[p->insts[inst].place];
+	const char *function = program_text(p, place->function), *file = program_text(p, place->file);
+
+	if (p->insts[inst].place && *function && *file && a->place.function &&
+	    strcmp(function, a->place.function) != 0)
+		finding_add_frame(list, a,
+				  (struct finding_place){.function = finding_text(list, function),
+							 .file = finding_text(list, file),
+							 .line = place->line,
+							 .column = place->column});
+}
+
 /* ---- one finding ---- */
 
 static void add_locks(struct lint *lint, struct finding_list *list, struct finding_access *a,
@@ -67,6 +83,7 @@ static struct finding_access *add_step(struct lint *lint, struct finding_list *l
 	a->op = op == PROGRAM_UPDATE ? 'U' : access->write ? 'W' : 'R';
 	a->variable = finding_text(list, lint->accesses.variables.at[access->variable].name);
 	a->place = place_of(lint, list, access->inst);
+	add_inlined(lint, list, a, access->inst);
 	finding_add_frame(list, a, a->place);
 	if (via && via != access->inst)
 		finding_add_frame(list, a, place_of(lint, list, via));

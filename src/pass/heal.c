@@ -438,6 +438,7 @@ void heal_instrument(LLVMModuleRef module)
 		local[s] = !lost[s] && heal_is_local(&plan, s);
 	heal_copies_part(&plan);
 	heal_emit(module, &plan);
+	heal_line(module, &plan);
 	for (uint64_t i = 0; i < found_count; i++) {
 		free(found[i].roles);
 		free(found[i].joined);

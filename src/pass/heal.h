@@ -60,6 +60,11 @@ void heal_copies_part(struct heal_plan *plan);
  * called in between? */
 bool heal_is_local(const struct heal_plan *plan, uint32_t section);
 
+/* ---- heal_line.c ---- */
+
+/* Calls before atomic operations that may take a lock, in units that stand in line for their section. */
+void heal_line(LLVMModuleRef module, const struct heal_plan *plan);
+
 /* ---- heal_groups.c ---- */
 
 /* Once, when all sections are known. */

@@ -183,6 +183,9 @@ void heal_on_atomic(const void *p, const struct atomsan_site *site)
 	sweep();
 	if (heal_self.pending)
 		heal_done();
+	/* It may be how the program takes a lock of its own making. */
+	if (heal_use.whole && site->kind == ATOMSAN_ATOMIC_RMW)
+		heal_early();
 	place = heal_place_of(site);
 	if (place)
 		heal_access(place, p, site->size, place->kinds);
@@ -244,6 +247,20 @@ void heal_on_wait(const void *mutex)
 	heal_give_up(true);
 	if (mutex)
 		heal_lock_released(mutex);
+}
+
+enum heal_semaphore heal_on_semaphore(sem_t *semaphore, int (*attempt)(sem_t *))
+{
+	enum heal_semaphore how;
+
+	if (!heal_on || !heal_looks())
+		return HEAL_SEMAPHORE_WAIT;
+	sweep();
+	if (heal_self.pending)
+		heal_done();
+	how = heal_semaphore_before(semaphore, attempt);
+	begin_looking();
+	return how;
 }
 
 /* ---- the scheduler ---- */

@@ -16,6 +16,7 @@
 #include "rt/rt.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/select.h>
 
 #pragma GCC visibility push(hidden)
@@ -55,6 +56,30 @@ bool heal_may_sleep(int file);
 bool heal_would_sleep(int file, bool output);
 bool heal_would_sleep_poll(struct pollfd *files, unsigned long count);
 bool heal_would_sleep_select(int count, const fd_set *reads, const fd_set *writes, const fd_set *others);
+
+/* Semaphores (heal_semaphore.c). */
+enum heal_semaphore {
+	HEAL_SEMAPHORE_TAKEN,
+	HEAL_SEMAPHORE_WAIT,  /* to be waited for, if there is none */
+	HEAL_SEMAPHORE_AGAIN, /* the same, and then it is given back, and all begins anew */
+};
+/* The thread is about to take one from a semaphore; `attempt` takes it without waiting, or is not 0. */
+enum heal_semaphore heal_semaphore_before(sem_t *semaphore, int (*attempt)(sem_t *));
+/* The value of `wait`, 0 if it got one. */
+#define HEAL_SEMAPHORE(semaphore, attempt, post, wait)                                             \
+	({                                                                                         \
+		enum heal_semaphore how_;                                                          \
+		unsigned tries_ = 0;                                                               \
+		int got_;                                                                          \
+                                                                                                   \
+		while ((how_ = heal_on_semaphore(semaphore, attempt),                              \
+			got_ = how_ == HEAL_SEMAPHORE_TAKEN ? 0 : (wait),                          \
+			!got_ && how_ == HEAL_SEMAPHORE_AGAIN && tries_++ < HEAL_SEMAPHORE_TRIES)) \
+			(void)(post);                                                              \
+		got_;                                                                              \
+	})
+enum { HEAL_SEMAPHORE_TRIES = 8 };
+enum heal_semaphore heal_on_semaphore(sem_t *semaphore, int (*attempt)(sem_t *));
 
 /*
  * The value of `lock`, 0 if it got the thing. If somebody has a section there who

@@ -330,6 +330,17 @@ EXPORT void __atomsan_heal_enter(const char *unit)
 	units_changed();
 }
 
+/* The first lock of a unit, if it is one, and one of the program's own making. */
+EXPORT void __atomsan_heal_line(void)
+{
+	if (!field_self.count || !heal_use.whole || !begin(__builtin_frame_address(0)))
+		return;
+	if (heal_self.pending)
+		heal_done();
+	heal_early();
+	heal_self.busy = false;
+}
+
 static __attribute__((noinline)) void leave_sections(uint64_t frame)
 {
 	heal_self.busy = true;
@@ -392,16 +403,37 @@ static void flatten(struct atomsan_heal_variable *variable)
 	variable->leader = leader == variable ? NULL : leader;
 }
 
+static long process; /* not that of a child that has its parent's memory for a moment */
+
 /* In the field nobody is told who did not ask. */
+static void tell(void)
+{
+	if ((*rt_options.results || *rt_options.log_path || rt_options.verbosity) && sys0(getpid) == process)
+		heal_finish();
+}
+
 static void at_exit(int status, void *unused)
 {
-	if (*rt_options.results || *rt_options.log_path || rt_options.verbosity)
-		heal_finish();
+	tell();
 }
 
 static void fork_child(void)
 {
+	process = sys0(getpid);
 	heal_forget();
+}
+
+/* Children that were forked mostly end so. */
+INTERPOSER void _exit(int status)
+{
+	tell();
+	for (;;)
+		sys1(exit_group, status);
+}
+
+INTERPOSER void _Exit(int status)
+{
+	_exit(status);
 }
 
 static void start(int argc, char **argv, char **envp)
@@ -435,7 +467,9 @@ static void start(int argc, char **argv, char **envp)
 	__atomic_fetch_or(&numbers[0], 1, __ATOMIC_RELAXED);
 	have_key = !pthread_key_create(&end_key, end_thread);
 	pthread_atfork(NULL, NULL, fork_child);
+	process = sys0(getpid);
 	on_exit(at_exit, NULL);
+	at_quick_exit(tell);
 	for (uint32_t i = 0; i < section_count; i++)
 		heal_use.whole |= !!(sections[i]->flags & ATOMSAN_HEAL_WHOLE);
 	heal_on = rt_options.heal;

@@ -79,31 +79,26 @@ INTERPOSER int pthread_barrier_wait(pthread_barrier_t *barrier)
 	return REAL(pthread_barrier_wait)(barrier);
 }
 
-/* As a lock it may be part of a section; with nothing to be had it is somebody else's turn. */
-static void give_up(sem_t *semaphore)
+enum heal_semaphore heal_on_semaphore(sem_t *semaphore, int (*attempt)(sem_t *))
 {
-	int value;
-
-	if (!sem_getvalue(semaphore, &value) && value <= 0)
-		heal_on_wait(NULL);
+	return field_looks() ? heal_semaphore_before(semaphore, attempt) : HEAL_SEMAPHORE_WAIT;
 }
+
+#define TAKE(wait) HEAL_SEMAPHORE(semaphore, sem_trywait, sem_post(semaphore), wait)
 
 INTERPOSER int sem_wait(sem_t *semaphore)
 {
-	give_up(semaphore);
-	return REAL(sem_wait)(semaphore);
+	return TAKE(REAL(sem_wait)(semaphore));
 }
 
 INTERPOSER int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
-	give_up(semaphore);
-	return REAL(sem_timedwait)(semaphore, until);
+	return TAKE(REAL(sem_timedwait)(semaphore, until));
 }
 
 INTERPOSER int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
-	give_up(semaphore);
-	return REAL(sem_clockwait)(semaphore, clock, until);
+	return TAKE(REAL(sem_clockwait)(semaphore, clock, until));
 }
 
 INTERPOSER int pthread_join(pthread_t thread, void **result)

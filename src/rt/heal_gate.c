@@ -580,4 +580,6 @@ void heal_forget(void)
 	me->closed += me->open_count;
 	me->open_count = 0;
 	me->pending = me->told = false;
+	/* What its parent did is its parent's to tell. */
+	heal_count_forget();
 }

@@ -16,6 +16,7 @@
  *   heal_order.c    which gates may be waited for: the order of locks
  *   heal_section.c  sections: begun, ended, left
  *   heal_early.c    sections that stand in line before they lock
+ *   heal_semaphore.c semaphores, which may be locks
  *   heal_lock.c     which locks a thread has
  *   heal_guard.c    the lock that something is done under
  *
@@ -368,6 +369,7 @@ static inline void heal_count_gated(struct atomsan_heal_section *section)
 }
 /* What the thread has not counted yet. */
 void heal_count_all(void);
+void heal_count_forget(void); /* nothing has happened yet */
 /* At its end: shall it be kept until its unit is left? */
 static inline bool heal_worth_keeping(const struct heal_open *open)
 {

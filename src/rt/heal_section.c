@@ -43,6 +43,16 @@ void heal_count_all(void)
 		heal_count_slot(slot, NULL);
 }
 
+void heal_count_forget(void)
+{
+	struct atomsan_heal_section *section;
+
+	heal_count_all();
+	for (uint32_t i = 0; (section = (struct atomsan_heal_section *)heal_nth(i)); i++)
+		for (int k = 0; k < ATOMSAN_HEAL_COUNTERS; k++)
+			section->counter[k] = 0;
+}
+
 struct atomsan_heal_variable *heal_leader(struct atomsan_heal_variable *variable)
 {
 	while (variable->leader)

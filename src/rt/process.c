@@ -5,6 +5,7 @@
  */
 #include "rt/process.h"
 #include "rt/create.h"
+#include "rt/heal.h"
 #include "rt/real.h"
 #include "rt/scheduler.h"
 
@@ -73,8 +74,16 @@ INTERPOSER pid_t _Fork(void)
 }
 
 /* An EXEC after which the thread goes on is one that failed. */
+/* What has been healed so far: it may be the last that is heard of this program. */
+static void tell_healed(void)
+{
+	if (unlikely(rt_watching & WATCH_HEAL))
+		heal_finish();
+}
+
 static void executing(void)
 {
+	tell_healed();
 	rt_op(TRACE_OP_EXEC, 0, NULL, rt_take_site());
 	sched_cpu_end(0);
 }
@@ -189,6 +198,7 @@ static int exiting(int status)
 
 static void aborting(void)
 {
+	tell_healed();
 	ending(128 + SIGABRT);
 	rt_record_aborting(W_EXITCODE(0, SIGABRT));
 }

@@ -31,17 +31,11 @@ static int attempt(sem_t *semaphore)
 	errno = saved;
 	return EAGAIN;
 }
-/* As a lock it may be part of a section; with nothing to be had it is somebody else's turn. */
-static void give_up(sem_t *semaphore)
-{
-	int value;
 
-	if (unlikely(heal_on) && !sem_getvalue(semaphore, &value) && value <= 0)
-		heal_on_wait(NULL);
-}
-#define WAIT(deadline, real) \
-	(give_up(semaphore), \
-	 SCHED_WAIT(SCHED_WAIT_SEMAPHORE, semaphore, site, deadline, attempt(semaphore), EAGAIN, real))
+#define WAIT(deadline, real)                                                                           \
+	HEAL_SEMAPHORE(semaphore, attempt, REAL(sem_post)(semaphore),                                  \
+		       SCHED_WAIT(SCHED_WAIT_SEMAPHORE, semaphore, site, deadline, attempt(semaphore), \
+				  EAGAIN, real))
 
 INTERPOSER int sem_init(sem_t *semaphore, int shared, unsigned value)
 {

@@ -8,6 +8,7 @@ nothing; a program for the field without sections, which must be the one that cl
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -85,18 +86,32 @@ def main():
         said = run(program, env=dict(os.environ, ATOMSAN_OPTIONS="heal=1:repository=damaged"))
         expect(said.stderr, "is damaged in line", "a damaged repository")
         expect(said.stdout, "expected 110, got 110", "a damaged repository")
-        expect(run(atomsan, "heal", "--repository=damaged", "--", program, status=1).stderr, "damaged:",
-               "the tool and a damaged repository")
+        said = run(atomsan, "heal", "--no-store", "--repository=damaged", "--", program)
+        expect(said.stderr, "the 1 sections before it are healed", "the tool and a damaged repository")
+        expect(said.stdout, "expected 110, got 110", "the tool and a damaged repository")
+        if said.stderr.count("damaged") != 1:
+            fail(f"the tool and a damaged repository: not one sentence: {said.stderr}")
+        left = pathlib.Path("damaged").read_text()
+        expect(run(atomsan, "heal", "--from-findings", "--repository=damaged", "--", program, status=1).stderr, "damaged:",
+               "adding to a damaged repository")
+        if pathlib.Path("damaged").read_text() != left:
+            fail("a damaged repository was written over")
         said = run(atomsan, "cc", "--heal=damaged", "-O2", "-pthread", source, "-o", "field")
         expect(said.stderr, "the 1 sections before it are healed", "the compiler and a damaged repository")
 
-        # Nothing in it that could be healed: refused by those who were asked to, and said by the program.
+        # Nothing in it that could be healed: one sentence, and the program runs on; no program is built for that.
         pathlib.Path("nothing").touch()
         pathlib.Path("garbage").write_bytes(bytes(range(256)))
         pathlib.Path("later").write_text("atomicity 99\n")
         pathlib.Path("cut").write_text(text[:text.index("  end")])
         for name in ("nothing", "garbage", "later", "cut", "missing", "."):
             for words in (["heal", f"--repository={name}", "--", program], ["cc", f"--heal={name}", source, "-o", "refused"]):
+                if words[0] == "heal" and name not in ("missing", "."):
+                    said = run(atomsan, *words, status=None)
+                    expect(said.stdout, "expected 110", name)
+                    if not re.fullmatch(r"atomsan heal: .*; nothing is healed\n", said.stderr):
+                        fail(f"{words}: {said.stderr}")
+                    continue
                 said = run(atomsan, *words, status=1)
                 if said.stderr.count("\n") != 1 or not said.stderr.startswith(f"atomsan {words[0]}: ") or said.stdout:
                     fail(f"{words}: {said.stdout}{said.stderr}")

@@ -111,6 +111,14 @@ def other_verbs(atomsan, program):
         expect(done.returncode == 0, f"{verb}: {done.returncode} {done.stderr}")
         found = {line[0]: line for line in LINE.findall(done.stderr)}
         expect(int(found.get("T1", ("", 0, 0, 0, ""))[3]) > 100, f"{verb}: no strikes: {done.stderr}")
+    # Threads are let go behind the only step, and pause then as in any run.
+    pathlib.Path("schedule").write_text("atomsan schedule 1\nevents every\nrun T0 1\nthen free\n")
+    done = subprocess.run([atomsan, "replay", "--noise=random:50:yield", "--seed=5", "--force", "schedule", "--", program, "2"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=100,
+                          check=False, env=dict(os.environ, ATOMSAN_OPTIONS="verbosity=1"))
+    expect(done.returncode == 0, f"replay: {done.returncode} {done.stdout}{done.stderr}")
+    found = {line[0]: line for line in LINE.findall(done.stderr)}
+    expect(int(found.get("T1", ("", 0, 0, 0, ""))[3]) > 100, f"replay: no strikes: {done.stderr}")
     done = subprocess.run([atomsan, "check", "--no-store", "--json", "noise.atr"], stdout=subprocess.PIPE,
                           universal_newlines=True, timeout=100, check=False)
     expect(done.returncode == 0, "check finds something in a recording with noise")
