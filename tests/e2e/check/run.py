@@ -19,6 +19,9 @@ SPUN = {(f"{name}_add {name}_set", name) for name in
 # Who searches again in again.c and means it, and who carries something over.
 MEANT = {("plain_get plain_put", "plain"), ("wrapped_add wrapped_put", "wrapped"), ("returned_get returned_put", "returned")}
 CARRIED = {(f"{name}_add {name}_put", name) for name in ("old", "other_key", "kept", "counted", "unasked", "unlocked")}
+# The same in again.cc.
+MEANT_CXX = {("get put", name) for name in ("by_guards", "by_own", "by_throw")}
+CARRIED_CXX = {("get put", name) for name in ("old_end", "old_flag", "counted", "by_memory")}
 # program (its files), options, {(units, set)}
 CASES = [
     ("figure1.c", [], set()),
@@ -46,6 +49,8 @@ CASES = [
      {("add set", "counter"), ("add_more set_more", "other_counter"), ("round serve", "work")}),
     ("again.c", [], CARRIED),
     ("again.c", ["--keep-units-at-waits"], CARRIED | MEANT),
+    ("again.cc", [], CARRIED_CXX),
+    ("again.cc", ["--keep-units-at-waits"], CARRIED_CXX | MEANT_CXX),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
