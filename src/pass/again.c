@@ -319,6 +319,20 @@ static enum ways_step visit_behind(LLVMValueRef i, void *with)
 	return WAYS_GO_ON;
 }
 
+/* Anything is done with it before the second search. */
+static bool has_past(LLVMValueRef function, LLVMValueRef pointer)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (LLVMIsAGetElementPtrInst(user)
+			    ? has_past(function, user)
+			    : leads(function, user, (struct passing){NULL, search.second, false}))
+			return true;
+	}
+	return false;
+}
+
 static bool carries_over(LLVMValueRef function)
 {
 	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
@@ -330,6 +344,7 @@ static bool carries_over(LLVMValueRef function)
 		return true;
 	for (LLVMValueRef i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i))
 		if (LLVMIsAAllocaInst(i) && !is_guard(i) && !is_set_cleanly(i, DEPTH) &&
+		    has_past(function, i) &&
 		    !ways_walk(function, search.second, &(struct ways_visitor){visit_use, NULL, i}))
 			return true;
 	return false;
