@@ -56,6 +56,7 @@ CASES = [
     ("again.cc", [], CARRIED_CXX),
     ("again.cc", ["--keep-units-at-waits"], CARRIED_CXX | MEANT_CXX),
     ("containers.cc", [], CHANGED),
+    ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
@@ -173,6 +174,9 @@ def main():
                 fail(f"{source} {options}: ids differ between {LEVELS}: {ids[(source, *options)]} and {these}")
             # The other engine decides the same.
             check(trace, ["--engine=clocks", *options], expected)
+            for finding in document["findings"] if source == "blamed.c" else []:
+                if finding["units"][0]["function"] not in ("look", "turn") or not finding["title"].startswith(finding["units"][0]["function"]):
+                    fail(f"{source} {level}: {finding['title']}")
             if source == "contexts.cc":
                 look_at_contexts(document)
         for source, text, expected in SPECS:
