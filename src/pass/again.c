@@ -390,18 +390,6 @@ static bool may_search(LLVMValueRef call)
 	       (LLVMIsDeclaration(callee) ? calls_only_read(call) : !changes_in(callee));
 }
 
-/* Behind an invoke there is room for a mark only where nobody else comes. */
-static bool can_be_marked(LLVMValueRef call)
-{
-	LLVMUseRef use;
-
-	if (!LLVMIsAInvokeInst(call))
-		return true;
-	use = LLVMGetFirstUse(LLVMBasicBlockAsValue(LLVMGetNormalDest(call)));
-	return use && !LLVMGetNextUse(use) &&
-	       !LLVMIsAPHINode(LLVMGetFirstInstruction(LLVMGetNormalDest(call)));
-}
-
 unsigned again_find(LLVMValueRef function, LLVMValueRef *found, unsigned room)
 {
 	LLVMValueRef *calls = search.calls;
@@ -420,7 +408,7 @@ unsigned again_find(LLVMValueRef function, LLVMValueRef *found, unsigned room)
 	for (unsigned i = 0; synchronises && i < search.count && found_count < room; i++)
 		for (unsigned j = 0; j < search.count; j++) {
 			if (i == j || !same_search(calls[j], calls[i]) || !may_search(calls[i]) ||
-			    !can_be_marked(calls[i]))
+			    !util_has_room_behind(calls[i]))
 				continue;
 			if (!begun)
 				ways_begin(function);

@@ -160,7 +160,8 @@ static bool calls_what_it_is_given(LLVMValueRef instruction)
 	callee = util_callee(instruction);
 	if (!callee)
 		return !LLVMIsAInlineAsm(LLVMGetCalledValue(instruction));
-	return !strncmp(LLVMGetValueName2(callee, &length), standard, strlen(standard));
+	return calls_coroutine(instruction) ||
+	       !strncmp(LLVMGetValueName2(callee, &length), standard, strlen(standard));
 }
 
 /* ---- planning ---- */

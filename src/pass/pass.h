@@ -198,6 +198,7 @@ void calls_forget(void);
 bool calls_synchronise(LLVMValueRef instruction);        /* it may */
 bool calls_surely_synchronise(LLVMValueRef instruction); /* what it calls has a call that does */
 bool calls_only_read(LLVMValueRef call);                 /* as its attributes say */
+bool calls_coroutine(LLVMValueRef instruction);          /* lets one go on */
 bool calls_operation(LLVMValueRef call);                 /* of the C library, or C++'s, that synchronises */
 
 /* ---- mark.c: early; entry and exit marks ---- */
@@ -318,6 +319,8 @@ bool util_guards(LLVMValueRef value, unsigned depth);
  * for the same: for a lock because who changes the pointer to one that is held loses it.
  */
 bool util_alike(LLVMValueRef a, LLVMValueRef b, unsigned steps);
+/* Is there a place behind the call where nobody else comes? Not always behind an invoke. */
+bool util_has_room_behind(LLVMValueRef call);
 LLVMAttributeRef util_attribute(LLVMModuleRef module, const char *name, uint64_t value);
 void util_add_attribute(LLVMValueRef function, const char *name);
 /* Add to llvm.used, which the linker keeps, or llvm.compiler.used, which the compiler keeps. */

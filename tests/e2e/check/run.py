@@ -57,6 +57,9 @@ CASES = [
     ("again.cc", ["--keep-units-at-waits"], CARRIED_CXX | MEANT_CXX),
     ("containers.cc", [], CHANGED),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
+    ("jobs.cc", [], {("reset work", "early"), ("reset work", "late")}),
+    ("coroutines.cc", [], {("reset toil", "careless")}),
+    ("coroutines.cc", ["--keep-loop-units"], {("reset toil", "careless"), ("take work", "queue")}),
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
@@ -103,6 +106,7 @@ def record(source, level, kind=""):
     program, trace = WORK / name, WORK / f"{name}.atr"
     compiler = "c++" if source.endswith(".cc") else "cc"
     files = [SOURCES / file for file in source.split()]
+    files += ["-std=c++20"] if source == "coroutines.cc" else []
     subprocess.run([ATOMSAN, compiler, "-Wall", "-Werror", "-g", level, f"-I{INCLUDE}", "-pthread", *files, "-o", program], check=True)
     subprocess.run([ATOMSAN, "record", "-o", trace, "--", program], check=True, timeout=60, stdout=subprocess.DEVNULL)
     return trace
