@@ -200,7 +200,8 @@ struct iterations *iterations_plan(LLVMValueRef function)
 		*loop = (struct loop){.number = n};
 		find_blocks(&plan->flow, loop);
 		loop->surely = has(&plan->flow, loop, calls_surely_synchronise);
-		if (has(&plan->flow, loop, calls_synchronise) || spins_loop(function, &plan->flow, n))
+		if ((has(&plan->flow, loop, calls_synchronise) && has(&plan->flow, loop, acquires_more)) ||
+		    spins_loop(function, &plan->flow, n))
 			plan->count++;
 		else
 			free(loop->inside);

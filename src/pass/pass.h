@@ -190,6 +190,12 @@ bool waits_until(
 /* spins.c: does it wait for what others signal by atomic data, and is no part of a lock? */
 bool spins_loop(LLVMValueRef function, const struct flow *flow, unsigned loop);
 bool spins_somewhere(LLVMValueRef function); /* in one of its loops */
+bool spins_idle(LLVMValueRef instruction);   /* it only lets time pass, or computes */
+
+/* ---- acquires.c ---- */
+
+/* In a loop: it does something else than to take a lock, or to wait for one. */
+bool acquires_more(LLVMValueRef instruction);
 
 /* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
 

@@ -57,6 +57,7 @@ CASES = [
     ("again.cc", ["--keep-units-at-waits"], CARRIED_CXX | MEANT_CXX),
     ("containers.cc", [], CHANGED),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
+    ("attempts.c", [], {("tried_set tried_torn", "tried"), ("waited_set waited_torn", "waited")}),
     ("jobs.cc", [], {("reset work", "early"), ("reset work", "late")}),
     ("coroutines.cc", [], {("reset toil", "careless")}),
     ("coroutines.cc", ["--keep-loop-units"], {("reset toil", "careless"), ("take work", "queue")}),
