@@ -7,10 +7,11 @@
  * Asked of unoptimised code, where variables are allocas.
  */
 #include "pass/pass.h"
+#include "pass/worth.h"
 
 #include <string.h>
 
-enum { MOST_DEPTH = 4 /* of calls that are looked into */ };
+enum { MOST_DEPTH = 8 /* of calls that are looked into */ };
 
 static bool is_acquire(const char *name)
 {
@@ -66,11 +67,13 @@ static bool does_more(LLVMValueRef i, unsigned depth)
 {
 	LLVMValueRef callee;
 	size_t length;
+	/* Of a guard, say, which is a local of who calls it. */
+	bool own = depth && worth_of_the_library(LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)));
 
 	if (LLVMIsAStoreInst(i))
-		return !is_local(LLVMGetOperand(i, 1));
+		return !own && !is_local(LLVMGetOperand(i, 1));
 	if (LLVMIsALoadInst(i))
-		return !is_aside(i);
+		return !own && !is_aside(i);
 	if (!LLVMIsACallInst(i) && !LLVMIsAInvokeInst(i))
 		return LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
 	if (spins_idle(i) || util_call_attribute(i, "noreturn"))

@@ -7,6 +7,7 @@
  */
 #include "pass/iterations.h"
 #include "pass/pass.h"
+#include "pass/worth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +201,10 @@ struct iterations *iterations_plan(LLVMValueRef function)
 		*loop = (struct loop){.number = n};
 		find_blocks(&plan->flow, loop);
 		loop->surely = has(&plan->flow, loop, calls_surely_synchronise);
-		if ((has(&plan->flow, loop, calls_synchronise) && has(&plan->flow, loop, acquires_more)) ||
+		/* Of the library's own loops only those matter that wait: std::lock() tries until it has all.
+		 */
+		if ((has(&plan->flow, loop, calls_synchronise) && has(&plan->flow, loop, acquires_more) &&
+		     (!worth_of_the_library(function) || waits_until(function))) ||
 		    spins_loop(function, &plan->flow, n))
 			plan->count++;
 		else

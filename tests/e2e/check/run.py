@@ -58,6 +58,8 @@ CASES = [
     ("containers.cc", [], CHANGED),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
     ("attempts.c", [], {("tried_set tried_torn", "tried"), ("waited_set waited_torn", "waited")}),
+    ("attempts.cc", [], {("set torn", "several"), ("set torn", "timed"), ("set torn", "tried")}),
+    ("smart.cc", [], {("set torn", "unique"), ("set torn", "shared")}),
     ("jobs.cc", [], {("reset work", "early"), ("reset work", "late")}),
     ("coroutines.cc", [], {("reset toil", "careless")}),
     ("coroutines.cc", ["--keep-loop-units"], {("reset toil", "careless"), ("take work", "queue")}),
