@@ -94,15 +94,29 @@ CASE(tree_looks, 68, TORN, std::set<int> items ITEMS, items.count(20) + *items.r
 CASE(list_looks, 72, TORN, std::list<int> items ITEMS, items.back(), use(items.front()))
 CASE(string_looks, 76, TORN, std::string text = LONG, text.find("some"), use(text.compare("ab")))
 
-#define ALL(X)                                                                                        \
-	X(tree_inserts)                                                                               \
-	X(tree_erases)                                                                                \
-	X(map_sets)                                                                                   \
-	X(multi_inserts)                                                                              \
-	X(tree_first) X(tree_last) X(list_pushes) X(list_pops) X(list_turns) X(list_splices)          \
-		X(string_appends) X(string_assigns) X(string_compares) X(string_erases) X(tree_right) \
-			X(list_right) X(string_right) X(tree_looks) X(list_looks) X(string_looks)     \
-				X(tree_walks) X(tree_end)
+#define ALL(X)             \
+	X(tree_inserts)    \
+	X(tree_erases)     \
+	X(map_sets)        \
+	X(multi_inserts)   \
+	X(tree_first)      \
+	X(tree_last)       \
+	X(list_pushes)     \
+	X(list_pops)       \
+	X(list_turns)      \
+	X(list_splices)    \
+	X(string_appends)  \
+	X(string_assigns)  \
+	X(string_compares) \
+	X(string_erases)   \
+	X(tree_right)      \
+	X(list_right)      \
+	X(string_right)    \
+	X(tree_looks)      \
+	X(list_looks)      \
+	X(string_looks)    \
+	X(tree_walks)      \
+	X(tree_end)
 
 static void *one(void *unused)
 {
