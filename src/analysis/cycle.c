@@ -343,18 +343,25 @@ static void tell_edges(struct teller *t)
 	}
 }
 
-/* The unit that others came into: it acts before them and after them. */
+/* The unit that others came into: it acts before them and after them. One that comes in between whole is left
+ * before it is entered, too, if it conflicts by two accesses; but then nobody is between these two. */
 static uint32_t broken_unit(const struct check_cycle *cycle)
 {
+	uint32_t left_first = cycle->length;
+
 	for (uint32_t i = 0; i < cycle->length; i++) {
 		const struct check_edge *out = &cycle->edges[i];
 		const struct check_edge *in = &cycle->edges[(i + cycle->length - 1) % cycle->length];
 
-		if (out->from.rule != MODEL_RULE_NONE && !out->program_order && !in->program_order &&
-		    out->source.time < in->target.time)
+		if (out->from.rule == MODEL_RULE_NONE || out->program_order || in->program_order ||
+		    out->source.time >= in->target.time)
+			continue;
+		if (out->target.time < in->target.time || in->source.time > out->source.time)
 			return i;
+		if (left_first == cycle->length)
+			left_first = i;
 	}
-	return 0;
+	return left_first == cycle->length ? 0 : left_first;
 }
 
 /* Three accesses of one location, two of one unit around one of another, have a name. */

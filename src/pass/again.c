@@ -15,9 +15,12 @@
  *
  * Asked of unoptimised code, where variables are allocas.
  */
+#include "pass/changes.h"
 #include "pass/pass.h"
 #include "pass/ways.h"
 #include "pass/worth.h"
+
+#include <llvm-c/Target.h>
 
 #include <string.h>
 
@@ -27,65 +30,17 @@ enum {
 	MOST_CALLS = 64 /* of a function; one with more is not looked at */
 };
 
+/* What is being looked at. */
+static struct {
+	LLVMValueRef first, second;
+	LLVMValueRef calls[MOST_CALLS]; /* of the function */
+	bool leads[MOST_CALLS];         /* to the second */
+	unsigned count;
+} search;
+
 static bool is_call(LLVMValueRef i)
 {
 	return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
-}
-
-/* ---- who changes nothing ---- */
-
-static bool changes_nothing(LLVMValueRef function, unsigned depth);
-
-/* All that it is given is its caller's own, or a constant. */
-static bool has_nothing(LLVMValueRef call)
-{
-	for (unsigned n = 0; n < LLVMGetNumArgOperands(call); n++) {
-		LLVMValueRef argument = LLVMGetOperand(call, n), base;
-
-		if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind)
-			continue;
-		base = private_base(argument);
-		if (!private_pointer(argument) &&
-		    !(LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)))
-			return false;
-	}
-	return true;
-}
-
-/* Does it write what others could see? What locks does not. */
-static bool is_harmless(LLVMValueRef i, unsigned depth)
-{
-	LLVMValueRef callee;
-
-	if (LLVMIsAStoreInst(i))
-		return private_pointer(LLVMGetOperand(i, 1));
-	if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsAFenceInst(i))
-		return false;
-	if (!is_call(i))
-		return true;
-	if (LLVMIsAInlineAsm(LLVMGetCalledValue(i)))
-		return false;
-	callee = util_callee(i);
-	if (!callee)
-		return false;
-	if (LLVMGetIntrinsicID(callee))
-		return !util_is_intrinsic(i, "llvm.mem") || private_pointer(LLVMGetOperand(i, 0));
-	if (calls_only_read(i) || calls_operation(i))
-		return true;
-	if (!LLVMIsDeclaration(callee))
-		return select_function_ignored(callee) || changes_nothing(callee, depth);
-	return has_nothing(i);
-}
-
-static bool changes_nothing(LLVMValueRef function, unsigned depth)
-{
-	if (!depth)
-		return false;
-	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if (!is_harmless(i, depth - 1))
-				return false;
-	return true;
 }
 
 /* ---- what is the same ---- */
@@ -162,12 +117,28 @@ static bool is_behind(LLVMValueRef function, LLVMValueRef first, LLVMValueRef se
 	       !leads(function, first, (struct passing){NULL, second, true});
 }
 
-static bool writes_before(LLVMValueRef function, LLVMValueRef second)
+/* Notes which calls are behind the second search. */
+static void look_behind(LLVMValueRef function)
+{
+	for (unsigned i = 0; i < search.count; i++)
+		search.leads[i] =
+			leads(function, search.calls[i], (struct passing){NULL, search.second, false});
+}
+
+static bool is_late(LLVMValueRef call)
+{
+	for (unsigned i = 0; i < search.count; i++)
+		if (search.calls[i] == call)
+			return !search.leads[i];
+	return false;
+}
+
+static bool writes_before(LLVMValueRef function)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if (i != second && !is_harmless(i, DEPTH) &&
-			    leads(function, i, (struct passing){NULL, second, false}))
+			if (i != search.second && changes_by(i, is_late) &&
+			    leads(function, i, (struct passing){NULL, search.second, false}))
 				return true;
 	return false;
 }
@@ -205,12 +176,74 @@ static bool is_clean(LLVMValueRef value, unsigned steps)
 	return true;
 }
 
+static bool is_set_by(LLVMValueRef call, LLVMValueRef pointer, unsigned steps);
+
+/* All that is stored where the pointer leads is clean, if the function's parameters are. */
+static bool is_filled_cleanly(LLVMValueRef pointer, unsigned steps)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use), into;
+
+		if (!steps || !LLVMIsAInstruction(user))
+			return false;
+		if (LLVMIsALoadInst(user) || LLVMIsAICmpInst(user))
+			continue;
+		if (is_call(user) ? is_set_by(user, pointer, steps - 1)
+				  : LLVMIsAGetElementPtrInst(user) && is_filled_cleanly(user, steps))
+			continue;
+		if (!LLVMIsAStoreInst(user))
+			return false;
+		into = LLVMGetOperand(user, 1);
+		if (into == pointer && is_clean(LLVMGetOperand(user, 0), steps - 1))
+			continue;
+		/* It is kept in a variable, as `this` is. */
+		if (into == pointer || !LLVMIsAAllocaInst(into) || count_stores(into) != 1)
+			return false;
+		for (LLVMUseRef at = LLVMGetFirstUse(into); at; at = LLVMGetNextUse(at))
+			if (LLVMIsALoadInst(LLVMGetUser(at)) &&
+			    !is_filled_cleanly(LLVMGetUser(at), steps - 1))
+				return false;
+	}
+	return true;
+}
+
+/* By a call that makes it of parameters and constants: a guard, which is constructed before the second search
+ * and destroyed behind it. */
+static bool is_set_by(LLVMValueRef call, LLVMValueRef pointer, unsigned steps)
+{
+	LLVMValueRef callee = util_callee(call);
+
+	if (!callee)
+		return false;
+	if (LLVMGetIntrinsicID(callee))
+		return util_is_intrinsic(call, "llvm.lifetime");
+	if (util_call_attribute(call, "noreturn"))
+		return true;
+	if (LLVMIsDeclaration(callee))
+		return false;
+	for (unsigned n = 0; n < LLVMGetNumArgOperands(call); n++) {
+		LLVMValueRef argument = LLVMGetOperand(call, n);
+
+		if (argument == pointer ? n >= LLVMCountParams(callee) ||
+						  !is_filled_cleanly(LLVMGetParam(callee, n), steps)
+					: !is_clean(argument, steps))
+			return false;
+	}
+	return true;
+}
+
+/* What is set twice may tell by what it is set to which way was gone. */
 static bool is_set_cleanly(LLVMValueRef variable, unsigned steps)
 {
+	if (count_stores(variable) > 1)
+		return false;
 	for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 
-		if (LLVMIsALoadInst(user) || (is_call(user) && util_is_intrinsic(user, "llvm.lifetime")))
+		if (LLVMIsALoadInst(user))
+			continue;
+		if (is_call(user) && (user == search.first || user == search.second || is_late(user) ||
+				      (steps && is_set_by(user, variable, steps - 1))))
 			continue;
 		if (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 1) != variable ||
 		    !is_clean(LLVMGetOperand(user, 0), steps))
@@ -219,38 +252,53 @@ static bool is_set_cleanly(LLVMValueRef variable, unsigned steps)
 	return true;
 }
 
-struct carried {
-	LLVMValueRef variable, first;
-};
+/* Does it write all of the variable? */
+static bool fills(LLVMValueRef i, LLVMValueRef variable)
+{
+	LLVMTargetDataRef layout = LLVMGetModuleDataLayout(
+		LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(i))));
+	unsigned long long size = LLVMABISizeOfType(layout, LLVMGetAllocatedType(variable));
+
+	if (LLVMIsAStoreInst(i))
+		return private_base(LLVMGetOperand(i, 1)) == variable &&
+		       LLVMStoreSizeOfType(layout, LLVMTypeOf(LLVMGetOperand(i, 0))) >= size;
+	return (util_is_intrinsic(i, "llvm.memcpy") || util_is_intrinsic(i, "llvm.memset")) &&
+	       LLVMGetOperand(i, 0) == variable && LLVMIsAConstantInt(LLVMGetOperand(i, 2)) &&
+	       LLVMConstIntGetZExtValue(LLVMGetOperand(i, 2)) >= size;
+}
 
 /* Its content is looked at before it is set. */
 static enum ways_step visit_use(LLVMValueRef i, void *with)
 {
-	const struct carried *carried = with;
+	LLVMValueRef variable = with;
+	bool stores = LLVMIsAStoreInst(i);
 
-	if (i == carried->first)
+	if (i == search.first)
 		return WAYS_STOP;
-	if (LLVMIsAStoreInst(i) && LLVMGetOperand(i, 1) == carried->variable)
-		return LLVMGetOperand(i, 0) == carried->variable ? WAYS_LOST : WAYS_STOP;
+	if (LLVMIsAGetElementPtrInst(i))
+		return WAYS_GO_ON;
+	if (is_call(i) && util_is_intrinsic(i, "llvm.lifetime.start") &&
+	    LLVMGetOperand(i, LLVMGetNumArgOperands(i) - 1) == variable)
+		return WAYS_STOP;
 	if (is_call(i) && util_is_intrinsic(i, "llvm.lifetime"))
 		return WAYS_GO_ON;
-	for (int n = 0; n < LLVMGetNumOperands(i); n++)
-		if (LLVMGetOperand(i, (unsigned)n) == carried->variable)
+	for (int n = 0; n < LLVMGetNumOperands(i); n++) {
+		/* Where a store, or a copy, goes to is not what it looks at. */
+		if (n == (stores ? 1 : 0) && (stores || (is_call(i) && fills(i, variable))))
+			continue;
+		if (private_base(LLVMGetOperand(i, (unsigned)n)) == variable)
 			return WAYS_LOST;
-	return WAYS_GO_ON;
+	}
+	return (stores || is_call(i)) && fills(i, variable) ? WAYS_STOP : WAYS_GO_ON;
 }
 
-struct behind {
-	LLVMValueRef first, second;
-};
-
 /* Was the value computed before the second search? */
-static bool is_before(LLVMValueRef value, LLVMValueRef second)
+static bool is_before(LLVMValueRef value)
 {
-	if (LLVMGetInstructionParent(value) != LLVMGetInstructionParent(second))
+	if (LLVMGetInstructionParent(value) != LLVMGetInstructionParent(search.second))
 		return !ways_came_to(LLVMGetInstructionParent(value));
 	for (LLVMValueRef i = LLVMGetNextInstruction(value); i; i = LLVMGetNextInstruction(i))
-		if (i == second)
+		if (i == search.second)
 			return true;
 	return false;
 }
@@ -258,66 +306,79 @@ static bool is_before(LLVMValueRef value, LLVMValueRef second)
 /* A value that was computed before and is used behind, without a variable. */
 static enum ways_step visit_behind(LLVMValueRef i, void *with)
 {
-	const struct behind *behind = with;
-
-	if (i == behind->first)
+	(void)with;
+	if (i == search.first)
 		return WAYS_STOP;
 	for (int n = 0; n < LLVMGetNumOperands(i); n++) {
 		LLVMValueRef value = LLVMGetOperand(i, (unsigned)n);
 
-		if (LLVMIsAInstruction(value) && !LLVMIsAAllocaInst(value) &&
-		    is_before(value, behind->second) && !is_clean(value, DEPTH))
+		if (LLVMIsAInstruction(value) && !LLVMIsAAllocaInst(value) && is_before(value) &&
+		    !is_clean(value, DEPTH))
 			return WAYS_LOST;
 	}
 	return WAYS_GO_ON;
 }
 
-static bool carries_over(LLVMValueRef function, LLVMValueRef first, LLVMValueRef second)
+/* Anything is done with it before the second search. */
+static bool has_past(LLVMValueRef function, LLVMValueRef pointer)
 {
-	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
-	struct behind behind = {first, second};
+	for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
 
-	if (!ways_walk(function, second, &(struct ways_visitor){visit_behind, NULL, &behind}))
-		return true;
-	for (LLVMValueRef i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i)) {
-		struct carried carried = {i, first};
-
-		if (LLVMIsAAllocaInst(i) && !is_guard(i) && !is_set_cleanly(i, DEPTH) &&
-		    !ways_walk(function, second, &(struct ways_visitor){visit_use, NULL, &carried}))
+		if (LLVMIsAGetElementPtrInst(user)
+			    ? has_past(function, user)
+			    : leads(function, user, (struct passing){NULL, search.second, false}))
 			return true;
 	}
+	return false;
+}
+
+static bool carries_over(LLVMValueRef function)
+{
+	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+
+	for (unsigned i = 0; i < search.count; i++)
+		search.leads[i] =
+			leads(function, search.calls[i], (struct passing){NULL, search.second, false});
+	if (!ways_walk(function, search.second, &(struct ways_visitor){visit_behind, NULL, NULL}))
+		return true;
+	for (LLVMValueRef i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i))
+		if (LLVMIsAAllocaInst(i) && !is_guard(i) && !is_set_cleanly(i, DEPTH) &&
+		    has_past(function, i) &&
+		    !ways_walk(function, search.second, &(struct ways_visitor){visit_use, NULL, i}))
+			return true;
 	return false;
 }
 
 /* ---- what is decided by it ---- */
 
 /* A branch behind it depends on the value, by variables and by functions that it is given to. */
-static bool leads_to_branch(LLVMValueRef value, LLVMValueRef second, unsigned steps)
+static bool leads_to_branch(LLVMValueRef value, unsigned steps)
 {
 	if (!LLVMIsAAllocaInst(value) && util_guards(value, 3))
 		return true;
 	for (LLVMUseRef use = LLVMGetFirstUse(value); steps && use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use), next = user;
 
-		if (!LLVMIsAInstruction(user) || is_before(user, second))
+		if (!LLVMIsAInstruction(user) || is_before(user))
 			continue;
 		if (LLVMIsAStoreInst(user))
-			next = LLVMGetOperand(user, 1);
+			next = private_base(LLVMGetOperand(user, 1));
 		else if (!LLVMIsALoadInst(user) && !LLVMIsAGetElementPtrInst(user) && !is_call(user) &&
 			 !LLVMIsAExtractValueInst(user))
 			continue;
-		if (next != value && leads_to_branch(next, second, steps - 1))
+		if (next != value && leads_to_branch(next, steps - 1))
 			return true;
 	}
 	return false;
 }
 
-static bool decides(LLVMValueRef function, LLVMValueRef first, LLVMValueRef second)
+static bool decides(LLVMValueRef function)
 {
-	struct passing passing = {first, NULL, false};
+	struct passing passing = {search.first, NULL, false};
 
-	ways_walk(function, second, &(struct ways_visitor){visit_to, NULL, &passing});
-	return leads_to_branch(second, second, 4);
+	ways_walk(function, search.second, &(struct ways_visitor){visit_to, NULL, &passing});
+	return leads_to_branch(search.second, 4);
 }
 
 static bool may_search(LLVMValueRef call)
@@ -326,46 +387,37 @@ static bool may_search(LLVMValueRef call)
 
 	return callee && !LLVMGetIntrinsicID(callee) && !calls_synchronise(call) &&
 	       LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind &&
-	       (LLVMIsDeclaration(callee) ? calls_only_read(call) : changes_nothing(callee, DEPTH));
-}
-
-/* Behind an invoke there is room for a mark only where nobody else comes. */
-static bool can_be_marked(LLVMValueRef call)
-{
-	LLVMUseRef use;
-
-	if (!LLVMIsAInvokeInst(call))
-		return true;
-	use = LLVMGetFirstUse(LLVMBasicBlockAsValue(LLVMGetNormalDest(call)));
-	return use && !LLVMGetNextUse(use) &&
-	       !LLVMIsAPHINode(LLVMGetFirstInstruction(LLVMGetNormalDest(call)));
+	       (LLVMIsDeclaration(callee) ? calls_only_read(call) : !changes_in(callee));
 }
 
 unsigned again_find(LLVMValueRef function, LLVMValueRef *found, unsigned room)
 {
-	LLVMValueRef calls[MOST_CALLS];
-	unsigned count = 0, found_count = 0;
+	LLVMValueRef *calls = search.calls;
+	unsigned found_count = 0;
 	bool synchronises = false, begun = false;
 
+	search.count = 0;
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
 			if (!is_call(i))
 				continue;
 			synchronises |= calls_synchronise(i);
-			if (util_callee(i) && count < MOST_CALLS)
-				calls[count++] = i;
+			if (util_callee(i) && search.count < MOST_CALLS)
+				calls[search.count++] = i;
 		}
-	for (unsigned i = 0; synchronises && i < count && found_count < room; i++)
-		for (unsigned j = 0; j < count; j++) {
+	for (unsigned i = 0; synchronises && i < search.count && found_count < room; i++)
+		for (unsigned j = 0; j < search.count; j++) {
 			if (i == j || !same_search(calls[j], calls[i]) || !may_search(calls[i]) ||
-			    !can_be_marked(calls[i]))
+			    !util_has_room_behind(calls[i]))
 				continue;
 			if (!begun)
 				ways_begin(function);
 			begun = true;
-			if (is_behind(function, calls[j], calls[i]) && !writes_before(function, calls[i]) &&
-			    decides(function, calls[j], calls[i]) &&
-			    !carries_over(function, calls[j], calls[i])) {
+			search.first = calls[j];
+			search.second = calls[i];
+			look_behind(function);
+			if (is_behind(function, calls[j], calls[i]) && !writes_before(function) &&
+			    decides(function) && !carries_over(function)) {
 				found[found_count++] = calls[i];
 				break;
 			}

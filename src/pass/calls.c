@@ -283,3 +283,19 @@ bool calls_operation(LLVMValueRef call)
 
 	return callee && LLVMIsDeclaration(callee) && is_operation(LLVMGetValueName2(callee, &length));
 }
+
+bool calls_coroutine(LLVMValueRef instruction)
+{
+	LLVMValueRef callee = is_call(instruction) ? util_callee(instruction) : NULL;
+	const char *name;
+	size_t length;
+
+	if (!callee)
+		return false;
+	name = LLVMGetValueName2(callee, &length);
+	if (!strncmp(name, "llvm.coro.resume", 16))
+		return true;
+	/* std::coroutine_handle<...>::resume() and operator()(), in whichever namespace within std. */
+	return !strncmp(name, "_ZNKSt", 6) && strstr(name, "16coroutine_handleI") &&
+	       (strstr(name, "E6resumeEv") || strstr(name, "EclEv"));
+}

@@ -80,6 +80,26 @@ static const char *local_loaded(LLVMValueRef local, const char *type)
 	return found;
 }
 
+/* operator->, operator* and get() of std::unique_ptr and std::shared_ptr: as good as a plain pointer. */
+static bool is_smart_pointer(LLVMValueRef callee)
+{
+	static const char *const kinds[] = {"_ZNKSt10unique_ptrI", "_ZNKSt19__shared_ptr_accessI",
+					    "_ZNKSt12__shared_ptrI"};
+	static const char *const names[] = {"EptEv", "EdeEv", "E3getEv"};
+	const char *name;
+	size_t length;
+
+	if (!callee)
+		return false;
+	name = LLVMGetValueName2(callee, &length);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+			if (!strncmp(name, kinds[i], strlen(kinds[i])) && length > strlen(names[j]) &&
+			    !strcmp(name + length - strlen(names[j]), names[j]))
+				return true;
+	return false;
+}
+
 static void describe_base(LLVMValueRef base, struct note *note, unsigned receiver)
 {
 	struct local *local = follow_local(base);
@@ -101,7 +121,16 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 	}
 	if (LLVMIsACallInst(base) || LLVMIsAInvokeInst(base)) {
 		LLVMValueRef callee = util_callee(base);
+		struct note through;
+		const char *member = is_smart_pointer(callee)
+					     ? member_loaded(LLVMGetOperand(base, 0), &base, &through)
+					     : NULL;
 
+		if (member) {
+			note->base_kind = ATOMSAN_BASE_MEMBER;
+			note->base = member;
+			return;
+		}
 		note->base_kind = ATOMSAN_BASE_CALL;
 		note->base = callee ? note_text(LLVMGetValueName2(callee, &length)) : "";
 		return;

@@ -8,6 +8,7 @@
 #include "pass/loops.h"
 #include "pass/pass.h"
 #include "pass/steps.h"
+#include "pass/strings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -406,6 +407,7 @@ static bool mark(LLVMValueRef call, const char *name)
 
 static void plain_call(LLVMValueRef call)
 {
+	struct strings_access strings[STRINGS_MOST];
 	LLVMValueRef callee = util_callee(call);
 	size_t length;
 	const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
@@ -419,6 +421,9 @@ static void plain_call(LLVMValueRef call)
 	if (!callee || !LLVMIsDeclaration(callee))
 		return;
 	watched_call(call, callee, name);
+	for (unsigned i = 0, count = strings_accesses(call, name, strings); i < count; i++)
+		range_access(call, LLVMGetOperand(call, strings[i].argument), emit_number(STRINGS_SIZE),
+			     strings[i].writes);
 }
 
 /* ---- stack objects that others may see ---- */

@@ -7,6 +7,7 @@
  */
 #include "pass/iterations.h"
 #include "pass/pass.h"
+#include "pass/worth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +161,8 @@ static bool calls_what_it_is_given(LLVMValueRef instruction)
 	callee = util_callee(instruction);
 	if (!callee)
 		return !LLVMIsAInlineAsm(LLVMGetCalledValue(instruction));
-	return !strncmp(LLVMGetValueName2(callee, &length), standard, strlen(standard));
+	return calls_coroutine(instruction) ||
+	       !strncmp(LLVMGetValueName2(callee, &length), standard, strlen(standard));
 }
 
 /* ---- planning ---- */
@@ -199,7 +201,11 @@ struct iterations *iterations_plan(LLVMValueRef function)
 		*loop = (struct loop){.number = n};
 		find_blocks(&plan->flow, loop);
 		loop->surely = has(&plan->flow, loop, calls_surely_synchronise);
-		if (has(&plan->flow, loop, calls_synchronise) || spins_loop(function, &plan->flow, n))
+		/* Of the library's own loops only those matter that wait: std::lock() tries until it has all.
+		 */
+		if ((has(&plan->flow, loop, calls_synchronise) && has(&plan->flow, loop, acquires_more) &&
+		     (!worth_of_the_library(function) || waits_until(function))) ||
+		    spins_loop(function, &plan->flow, n))
 			plan->count++;
 		else
 			free(loop->inside);

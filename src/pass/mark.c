@@ -133,19 +133,31 @@ static LLVMValueRef leaving_point(LLVMValueRef terminator)
 	return terminator;
 }
 
-enum { MOST_SEARCHES = 8 };
+enum { MOST_SEARCHES = 8, MOST_RESUMES = 16 };
 
-/* A frame around a search that is made again, in which the function's unit begins anew. */
-static void mark_search(LLVMBuilderRef builder, LLVMModuleRef module, LLVMValueRef function,
-			LLVMValueRef call)
+/* Calls that let a coroutine go on. */
+static unsigned find_resumes(LLVMValueRef function, LLVMValueRef *found)
+{
+	unsigned count = 0;
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			if (count < MOST_RESUMES && calls_coroutine(i) && util_has_room_behind(i))
+				found[count++] = i;
+	return count;
+}
+
+/* A frame around a call. */
+static void mark_call(LLVMBuilderRef builder, LLVMModuleRef module, LLVMValueRef function, LLVMValueRef call,
+		      unsigned flags)
 {
 	LLVMValueRef behind = LLVMIsAInvokeInst(call) ? LLVMGetFirstInstruction(LLVMGetNormalDest(call))
 						      : LLVMGetNextInstruction(call);
 	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(call);
 	LLVMValueRef frame, arguments[2];
 
-	arguments[0] = sites_function(module, function, location ? LLVMDILocationGetLine(location) : 0,
-				      ATOMSAN_FN_ARGUMENT | ATOMSAN_FN_AGAIN, 0, "");
+	arguments[0] = sites_function(module, function, location ? LLVMDILocationGetLine(location) : 0, flags,
+				      0, "");
 	arguments[1] = LLVMConstNull(LLVMPointerTypeInContext(LLVMGetModuleContext(module), 0));
 	LLVMPositionBuilderBefore(builder, call);
 	LLVMSetCurrentDebugLocation2(builder, location);
@@ -164,8 +176,8 @@ void mark_function(LLVMValueRef function)
 	struct iterations *loops;
 	const struct worth *worth;
 	const char *type;
-	unsigned receiver, argument, searched;
-	LLVMValueRef again[MOST_SEARCHES];
+	unsigned receiver, argument, searched, resumed;
+	LLVMValueRef again[MOST_SEARCHES], resumes[MOST_RESUMES];
 
 	/* A coroutine may go on in another thread, whose frames are others. */
 	if (is_coroutine(function))
@@ -183,6 +195,7 @@ void mark_function(LLVMValueRef function)
 		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
 							  subprogram, NULL));
 	searched = again_find(function, again, MOST_SEARCHES);
+	resumed = find_resumes(function, resumes);
 	loops = iterations_plan(function);
 	arguments[0] = sites_function(
 		module, function, LLVMDISubprogramGetLine(subprogram),
@@ -236,8 +249,12 @@ void mark_function(LLVMValueRef function)
 			mark_build(builder, module, MARK_BACK, &around);
 		}
 	}
+	/* In a search that is made again the function's unit begins anew. */
 	for (unsigned i = 0; i < searched; i++)
-		mark_search(builder, module, function, again[i]);
+		mark_call(builder, module, function, again[i], ATOMSAN_FN_ARGUMENT | ATOMSAN_FN_AGAIN);
+	/* A coroutine has no frame of its own. */
+	for (unsigned i = 0; i < resumed; i++)
+		mark_call(builder, module, function, resumes[i], ATOMSAN_FN_GIVEN);
 	iterations_mark(loops, arguments[1]);
 	LLVMDisposeBuilder(builder);
 }

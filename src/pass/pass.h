@@ -190,6 +190,12 @@ bool waits_until(
 /* spins.c: does it wait for what others signal by atomic data, and is no part of a lock? */
 bool spins_loop(LLVMValueRef function, const struct flow *flow, unsigned loop);
 bool spins_somewhere(LLVMValueRef function); /* in one of its loops */
+bool spins_idle(LLVMValueRef instruction);   /* it only lets time pass, or computes */
+
+/* ---- acquires.c ---- */
+
+/* In a loop: it does something else than to take a lock, or to wait for one. */
+bool acquires_more(LLVMValueRef instruction);
 
 /* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
 
@@ -198,6 +204,7 @@ void calls_forget(void);
 bool calls_synchronise(LLVMValueRef instruction);        /* it may */
 bool calls_surely_synchronise(LLVMValueRef instruction); /* what it calls has a call that does */
 bool calls_only_read(LLVMValueRef call);                 /* as its attributes say */
+bool calls_coroutine(LLVMValueRef instruction);          /* lets one go on */
 bool calls_operation(LLVMValueRef call);                 /* of the C library, or C++'s, that synchronises */
 
 /* ---- mark.c: early; entry and exit marks ---- */
@@ -318,6 +325,8 @@ bool util_guards(LLVMValueRef value, unsigned depth);
  * for the same: for a lock because who changes the pointer to one that is held loses it.
  */
 bool util_alike(LLVMValueRef a, LLVMValueRef b, unsigned steps);
+/* Is there a place behind the call where nobody else comes? Not always behind an invoke. */
+bool util_has_room_behind(LLVMValueRef call);
 LLVMAttributeRef util_attribute(LLVMModuleRef module, const char *name, uint64_t value);
 void util_add_attribute(LLVMValueRef function, const char *name);
 /* Add to llvm.used, which the linker keeps, or llvm.compiler.used, which the compiler keeps. */

@@ -121,6 +121,13 @@ static bool is_idle(LLVMValueRef i, bool *looks, unsigned depth)
 	return is_idle_function(called, looks, depth);
 }
 
+bool spins_idle(LLVMValueRef instruction)
+{
+	bool looks = false;
+
+	return is_idle(instruction, &looks, 0) && !looks;
+}
+
 /* ---- what decides about its end ---- */
 
 struct decision {

@@ -127,3 +127,14 @@ bool util_alike(LLVMValueRef a, LLVMValueRef b, unsigned steps)
 			return false;
 	return true;
 }
+
+bool util_has_room_behind(LLVMValueRef call)
+{
+	LLVMUseRef use;
+
+	if (!LLVMIsAInvokeInst(call))
+		return true;
+	use = LLVMGetFirstUse(LLVMBasicBlockAsValue(LLVMGetNormalDest(call)));
+	return use && !LLVMGetNextUse(use) &&
+	       !LLVMIsAPHINode(LLVMGetFirstInstruction(LLVMGetNormalDest(call)));
+}

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum watch { NOT_WATCHED, WATCHED, WRAPPED };
+enum watch { NOT_WATCHED, WATCHED, WRAPPED, NOTED };
+
+enum { MOST_ARGUMENTS = 8 };
 
 /* As watched.inc writes it; 0 for what no wrapper takes. */
 static char type_letter(LLVMTypeRef type)
@@ -55,9 +57,11 @@ static enum watch watched(LLVMValueRef call, const char *name)
 	} table[] = {
 #define WATCH(name) {#name, NULL, WATCHED},
 #define WRAP(name, prototype) {#name, prototype, WRAPPED},
+#define NOTE(name) {#name, NULL, NOTED},
 #include "rt/watched.inc"
 #undef WATCH
 #undef WRAP
+#undef NOTE
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -89,6 +93,29 @@ static void wrap_callee(LLVMValueRef call, LLVMValueRef callee, const char *name
 	LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, wrapper);
 }
 
+/* In front of the call, with its arguments. */
+static void note_call(LLVMValueRef call, const char *name)
+{
+	LLVMTypeRef types[MOST_ARGUMENTS], number = LLVMInt32TypeInContext(emit.context), type;
+	LLVMValueRef arguments[MOST_ARGUMENTS], note;
+	unsigned count = LLVMGetNumArgOperands(call);
+	char note_name[128];
+
+	emit_before(call);
+	for (unsigned i = 0; i < count; i++) {
+		arguments[i] = LLVMGetOperand(call, i);
+		if (LLVMTypeOf(arguments[i]) == LLVMInt1TypeInContext(emit.context))
+			arguments[i] = LLVMBuildZExt(emit.builder, arguments[i], number, "");
+		types[i] = LLVMTypeOf(arguments[i]);
+	}
+	snprintf(note_name, sizeof note_name, "__atomsan_libc_%s", name);
+	type = LLVMFunctionType(LLVMVoidTypeInContext(emit.context), types, count, false);
+	note = LLVMGetNamedFunction(emit.module, note_name);
+	if (!note)
+		note = LLVMAddFunction(emit.module, note_name, type);
+	LLVMBuildCall2(emit.builder, type, note, arguments, count, "");
+}
+
 void watched_call(LLVMValueRef call, LLVMValueRef callee, const char *name)
 {
 	switch (watched(call, name)) {
@@ -98,6 +125,12 @@ void watched_call(LLVMValueRef call, LLVMValueRef callee, const char *name)
 		break;
 	case WATCHED:
 		store_site(call, false);
+		break;
+	case NOTED:
+		if (LLVMGetNumArgOperands(call) > MOST_ARGUMENTS)
+			break;
+		store_site(call, true);
+		note_call(call, name);
 		break;
 	case NOT_WATCHED:
 		break;

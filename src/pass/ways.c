@@ -74,6 +74,8 @@ bool ways_walk(LLVMValueRef function, LLVMValueRef start, const struct ways_visi
 	blocks.left = 0;
 	if (!start)
 		come_to(LLVMGetEntryBasicBlock(function));
+	else if (!i)
+		leave(start, visitor);
 	for (;;) {
 		enum ways_step step = WAYS_GO_ON;
 

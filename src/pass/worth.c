@@ -38,7 +38,19 @@ bool worth_of_the_library(LLVMValueRef function)
 	static const char *const prefixes[] = {"_ZNSt",         "_ZNKSt",         "_ZSt",
 					       "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", NULL};
 
-	return util_named_like(function, prefixes);
+	const char *name;
+	size_t length;
+
+	if (util_named_like(function, prefixes))
+		return true;
+	/* What std::mutex and its kin call: static functions of a header of the library,
+	 * _ZL20__gthread_mutex_lock... */
+	name = LLVMGetValueName2(function, &length);
+	if (strncmp(name, "_ZL", 3) != 0)
+		return false;
+	name += 3;
+	name += strspn(name, "0123456789");
+	return !strncmp(name, "__gthread_", 10);
 }
 
 bool worth_address_taken(LLVMValueRef function)

@@ -20,6 +20,11 @@
 	EXPORT result __atomsan_libc_##name parameters; \
 	EXPORT result __atomsan_libc_##name parameters
 
+/* What tells, before a call, what it will do. */
+#define NOTE(name, parameters)                        \
+	EXPORT void __atomsan_libc_##name parameters; \
+	EXPORT void __atomsan_libc_##name parameters
+
 static inline void reads(const void *p, size_t length, const struct atomsan_site *site)
 {
 	if (length && watch_or_record())
