@@ -36,7 +36,7 @@ static bool has_inner_loop(const struct flow *flow, unsigned loop)
 	return false;
 }
 
-/* The ways out of a block of the loop; false if one is not a plain branch, or there are too many. */
+/* The way out of a block of the loop; false if there are too many, or it is not a plain one. */
 static bool add_exits(const struct linear_loop *loop, unsigned block, struct steps *steps)
 {
 	const struct flow *flow = loop->flow;
@@ -50,7 +50,8 @@ static bool add_exits(const struct linear_loop *loop, unsigned block, struct ste
 		}
 	if (!outside)
 		return true;
-	if (outside != 1 || !LLVMIsABranchInst(end) || !LLVMIsConditional(end) || steps->exits == STEPS_EXITS)
+	if (outside != 1 || (!LLVMIsABranchInst(end) && !LLVMIsASwitchInst(end)) ||
+	    steps->exits == STEPS_EXITS)
 		return false;
 	steps->exit[steps->exits].branch = end;
 	steps->exit[steps->exits++].way = which;
