@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#define ATOMSAN_ABI_VERSION 4
+#define ATOMSAN_ABI_VERSION 5
 
 /* What an access does. The values are part of the trace format. */
 enum atomsan_access {
@@ -271,6 +271,21 @@ ATOMSAN_HOOK __atomsan_write_range(const void *p, uint64_t length, const struct 
 /* A loop ends that went through these bytes, in steps of the site's size, and told of none of them. */
 ATOMSAN_HOOK __atomsan_read_steps(const void *p, uint64_t length, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_write_steps(const void *p, uint64_t length, const struct atomsan_site *site);
+
+/*
+ * What a loop is to tell of the accesses that it does in steps, and has not told
+ * yet: steps with gaps between them, or with other accesses in between, before which they are told.
+ */
+enum { ATOMSAN_TOLD = 8 };
+struct atomsan_told {
+	uint64_t count; /* 0: each was told where it was */
+	struct atomsan_told_access {
+		const char *next, *past; /* the first that is to be told, and behind the last */
+		uint64_t stride;
+		const struct atomsan_site *site;
+	} accesses[ATOMSAN_TOLD];
+};
+ATOMSAN_HOOK __atomsan_tell(struct atomsan_told *told);
 
 /* Lane i of a masked access lies at p + i * lane_size, if bit i of lanes is set. */
 ATOMSAN_HOOK __atomsan_read_lanes(const void *p, uint64_t lanes, uint64_t lane_size,

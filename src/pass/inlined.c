@@ -148,6 +148,38 @@ STEP(write, 8)
 STEPS(read)
 STEPS(write)
 
+/* Where steps have gaps, or others stand between them, what is to be told is kept in memory. */
+INLINED void __atomsan_inl_tell(struct atomsan_told *told)
+{
+	if (told->count)
+		__atomsan_tell(told);
+}
+
+/* Stands between steps. If it is news they are told first, and may have made it none. */
+#define AMONG(kind, size, kinds)                                                                      \
+	INLINED void __atomsan_inl_among_##kind##size(const void *p, const struct atomsan_site *site, \
+						      struct atomsan_told *told)                      \
+	{                                                                                             \
+		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (8 - size));                    \
+                                                                                                      \
+		if (NEWS(*CELL(p), bytes * (kinds))) {                                                \
+			__atomsan_inl_tell(told);                                                     \
+			__atomsan_inl_##kind##size(p, site);                                          \
+		}                                                                                     \
+	}
+AMONG(read, 1, READS)
+AMONG(read, 2, READS)
+AMONG(read, 4, READS)
+AMONG(read, 8, READS)
+AMONG(write, 1, WRITES)
+AMONG(write, 2, WRITES)
+AMONG(write, 4, WRITES)
+AMONG(write, 8, WRITES)
+AMONG(update, 1, READS | WRITES)
+AMONG(update, 2, READS | WRITES)
+AMONG(update, 4, READS | WRITES)
+AMONG(update, 8, READS | WRITES)
+
 INLINED void __atomsan_inl_store(const void *p)
 {
 	if (__builtin_expect(self.scheduled != 0, 0))

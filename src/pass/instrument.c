@@ -189,7 +189,7 @@ static void told_at_end(const struct loops_place *place, LLVMValueRef instructio
 		return;
 	if (!write && util_guards(instruction, 6))
 		note.flags |= ATOMSAN_SITE_GUARDS;
-	steps_emit(place->steps, instruction, place->behind, place->pointer, size, write,
+	steps_emit(place->steps, place->step, place->pointer, size, write,
 		   sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note));
 }
 
@@ -202,7 +202,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	LLVMValueRef arguments[3], store;
 	enum atomsan_access kind = write ? ATOMSAN_WRITE : ATOMSAN_READ;
 	char name[40];
-	bool inlined;
+	bool inlined, among = false;
 
 	if (private_pointer(pointer))
 		return;
@@ -218,6 +218,9 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	case LOOPS_STEPS:
 		told_at_end(&place, instruction, pointer, type, write);
 		return;
+	case LOOPS_AMONG:
+		among = true;
+		break;
 	case LOOPS_IN_PLACE:
 		break;
 	}
@@ -248,12 +251,18 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	arguments[0] = pointer;
 	arguments[1] = sites_add(instruction, kind, ATOMSAN_PLAIN, size, &note);
 	if (inlined) {
-		snprintf(name, sizeof name, "__atomsan_inl_%s%u",
+		snprintf(name, sizeof name, "__atomsan_inl_%s%s%u", among ? "among_" : "",
 			 kind == ATOMSAN_UPDATE ? "update"
 			 : write                ? "write"
 						: "read",
 			 (unsigned)size);
-		emit_call(name, arguments, 2);
+		if (among) {
+			arguments[2] = steps_record(place.steps);
+			emit_before(instruction);
+		}
+		emit_call(name, arguments, among ? 3 : 2);
+		if (among)
+			steps_checked(place.steps, instruction, LLVMGetPreviousInstruction(instruction));
 	} else if (size == 2 || size == 4 || size == 8) {
 		snprintf(name, sizeof name, "__atomsan_inl_%s_unaligned%u", write ? "write" : "read",
 			 (unsigned)size);

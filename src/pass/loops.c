@@ -32,7 +32,7 @@ struct range {
 	LLVMValueRef teller;
 	unsigned trips; /* number in loops.trips, or in loops.steps if stepped */
 	bool stepped;
-	unsigned behind; /* see struct steps_access */
+	struct steps_access step; /* without an instruction: an access among steps */
 };
 
 struct loops {
@@ -275,28 +275,39 @@ static void plan_loop(struct loops *loops, const struct linear_loop *loop, unsig
 	free(accesses);
 }
 
-/* A loop of which it is not known in front how often it runs. */
+/* A loop of which it is not known in front how often it runs, or whose steps leave gaps. */
 static void plan_steps(struct loops *loops, const struct linear_loop *loop)
 {
 	struct steps_access accesses[STEPS_ACCESSES];
-	unsigned count = steps_plan(loop, &loops->steps[loops->steps_count], accesses);
+	struct steps *steps = &loops->steps[loops->steps_count];
+	unsigned count = steps_plan(loop, steps, accesses);
 
+	if (!count)
+		return;
 	for (unsigned i = 0; i < count; i++) {
 		struct range range = {.low = accesses[i].address,
 				      .teller = accesses[i].instruction,
 				      .trips = loops->steps_count,
 				      .stepped = true,
-				      .behind = accesses[i].behind};
+				      .step = accesses[i]};
 
 		enter(loops, accesses[i].instruction, new_range(loops, &range));
 	}
-	loops->steps_count += count != 0;
+	for (unsigned i = 0; i < steps->among; i++) {
+		struct range range = {.teller = steps->between[i].instruction,
+				      .trips = loops->steps_count,
+				      .stepped = true};
+
+		enter(loops, range.teller, new_range(loops, &range));
+	}
+	loops->steps_count++;
 }
 
 struct loops *loops_plan(LLVMValueRef function, LLVMTargetDataRef layout)
 {
 	struct loops *loops = calloc(1, sizeof *loops);
 	const struct flow *flow = &loops->flow;
+	unsigned before;
 	bool *harmful;
 
 	if (!flow_init(&loops->flow, function)) {
@@ -327,7 +338,11 @@ struct loops *loops_plan(LLVMValueRef function, LLVMTargetDataRef layout)
 		}
 		counted->at = LLVMGetBasicBlockTerminator(linear.preheader);
 		counted->built = NULL;
+		before = loops->range_count;
 		plan_loop(loops, &linear, loops->trip_count++);
+		/* Nothing but gaps. */
+		if (loops->range_count == before)
+			plan_steps(loops, &linear);
 	}
 	free(harmful);
 	if (!loops->range_count) {
@@ -366,7 +381,9 @@ enum loops_check loops_access(struct loops *loops, LLVMBuilderRef builder, LLVMV
 		return LOOPS_NONE;
 	if (range->stepped) {
 		place->steps = &loops->steps[range->trips];
-		place->behind = range->behind;
+		place->step = &range->step;
+		if (!range->step.instruction)
+			return LOOPS_AMONG;
 		LLVMPositionBuilderBefore(builder, place->steps->at);
 		LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(access));
 		place->pointer = linear_build(builder, &range->low);

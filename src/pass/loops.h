@@ -14,6 +14,7 @@
 
 struct loops;
 struct steps;
+struct steps_access;
 
 /* NULL if there is nothing to be had. */
 struct loops *loops_plan(LLVMValueRef function, LLVMTargetDataRef layout);
@@ -25,13 +26,14 @@ enum loops_check {
 	LOOPS_RANGE,    /* a range, at place.at */
 	LOOPS_NONE,     /* another access's check speaks for it */
 	LOOPS_STEPS,    /* by steps_emit(), from place.pointer on */
+	LOOPS_AMONG,    /* as ever, but with steps_record() */
 };
 
 struct loops_place {
 	LLVMValueRef at;              /* the end of the block in front of the loop */
 	LLVMValueRef pointer, length; /* built there, on demand */
 	struct steps *steps;
-	unsigned behind; /* see struct steps_access */
+	const struct steps_access *step;
 };
 /* Moves the builder if it builds something. */
 enum loops_check loops_access(struct loops *loops, LLVMBuilderRef builder, LLVMValueRef access,

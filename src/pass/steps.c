@@ -2,19 +2,22 @@
 /*
  * A loop counts if it has one way in and one way back, no loop inside, and
  * nothing in it accesses what others could see but loads and stores that every
- * iteration does which comes to the end, in even steps up that leave no gap. An
- * exit lies behind such an access, and then its last step is that of this iteration,
- * or before it, and then that of the iteration before, if there was one: were it
- * on some ways behind and on others before, they would be in a loop of their own.
+ * iteration does which comes to the end, in even steps up, and some that not every
+ * iteration does. An exit, or one of the latter, lies behind such a step, and then
+ * the last step is that of this iteration, or before it, and then that of the
+ * iteration before, if there was one: were it on some ways behind and on others
+ * before, they would be in a loop of their own.
  *
- * All accesses or none: those that were told in between would be told before
- * ones that came earlier.
+ * What is told in between would be told before ones that came earlier. So they
+ * are told first: all steps up to there, if it is news.
  */
 #include "pass/steps.h"
 
+#include "abi/hooks.h"
 #include "pass/emit.h"
 #include "pass/pass.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 static bool dominates(const struct flow *flow, unsigned a, unsigned b)
@@ -33,7 +36,7 @@ static bool has_inner_loop(const struct flow *flow, unsigned loop)
 	return false;
 }
 
-/* The ways out of a block of the loop; false if one is not a plain branch, or there are too many. */
+/* The way out of a block of the loop; false if there are too many, or it is not a plain one. */
 static bool add_exits(const struct linear_loop *loop, unsigned block, struct steps *steps)
 {
 	const struct flow *flow = loop->flow;
@@ -47,7 +50,8 @@ static bool add_exits(const struct linear_loop *loop, unsigned block, struct ste
 		}
 	if (!outside)
 		return true;
-	if (outside != 1 || !LLVMIsABranchInst(end) || !LLVMIsConditional(end) || steps->exits == STEPS_EXITS)
+	if (outside != 1 || (!LLVMIsABranchInst(end) && !LLVMIsASwitchInst(end)) ||
+	    steps->exits == STEPS_EXITS)
 		return false;
 	steps->exit[steps->exits].branch = end;
 	steps->exit[steps->exits++].way = which;
@@ -65,9 +69,8 @@ static unsigned exits_behind(const struct flow *flow, unsigned block, const stru
 	return behind;
 }
 
-/* A scalar of a size that has a check of its own, in steps that leave no gap. */
-static bool steps_evenly(const struct linear_loop *loop, LLVMValueRef i, LLVMValueRef pointer,
-			 LLVMTypeRef type, struct linear *address)
+/* A scalar of a size that has a check of its own; 0 if it is not. */
+static uint64_t own_size(const struct linear_loop *loop, LLVMValueRef i, LLVMTypeRef type)
 {
 	uint64_t size;
 
@@ -78,38 +81,53 @@ static bool steps_evenly(const struct linear_loop *loop, LLVMValueRef i, LLVMVal
 	case LLVMDoubleTypeKind:
 		break;
 	default:
-		return false;
+		return 0;
 	}
 	size = LLVMStoreSizeOfType(loop->layout, type);
-	if ((size != 1 && size != 2 && size != 4 && size != 8) || LLVMGetAlignment(i) < size ||
-	    !linear_address(loop, pointer, address))
-		return false;
-	return address->stride == (int64_t)size;
+	return (size == 1 || size == 2 || size == 4 || size == 8) && LLVMGetAlignment(i) >= size ? size : 0;
 }
 
-/* Is it nothing that others could see, or an access to be told at the end? */
-static bool take(const struct linear_loop *loop, unsigned block, LLVMValueRef i, const struct steps *steps,
+/* Is it nothing that others could see, an access to be told at the end, or one that is not always done? */
+static bool take(const struct linear_loop *loop, unsigned block, LLVMValueRef i, struct steps *steps,
 		 struct steps_access *accesses, unsigned *count)
 {
 	bool write = LLVMIsAStoreInst(i);
+	struct steps_access *access = &accesses[*count];
 	LLVMValueRef pointer;
-	LLVMTypeRef type;
+	uint64_t size;
 
 	if (LLVMIsACallInst(i))
 		return !util_is_intrinsic(i, "llvm.mem") && !util_is_intrinsic(i, "llvm.masked.");
 	if (!write && !LLVMIsALoadInst(i))
 		return true;
 	pointer = LLVMGetOperand(i, write);
-	type = LLVMTypeOf(write ? LLVMGetOperand(i, 0) : i);
 	if (private_pointer(pointer))
 		return true;
-	if (*count == STEPS_ACCESSES ||
-	    !dominates(loop->flow, block, loop->flow->loops[loop->number].latch) ||
-	    !steps_evenly(loop, i, pointer, type, &accesses[*count].address))
+	size = own_size(loop, i, LLVMTypeOf(write ? LLVMGetOperand(i, 0) : i));
+	if (!size)
 		return false;
-	accesses[*count].behind = exits_behind(loop->flow, block, steps);
-	accesses[(*count)++].instruction = i;
+	if (!dominates(loop->flow, block, loop->flow->loops[loop->number].latch)) {
+		if (steps->among == STEPS_AMONG)
+			return false;
+		steps->between[steps->among++].instruction = i;
+		return true;
+	}
+	if (*count == STEPS_ACCESSES || !linear_address(loop, pointer, &access->address) ||
+	    access->address.stride < (int64_t)size)
+		return false;
+	steps->kept |= access->address.stride != (int64_t)size;
+	access->behind = exits_behind(loop->flow, block, steps);
+	access->before = 0;
+	access->instruction = i;
+	++*count;
 	return true;
+}
+
+/* Is the step done when this access is, which not every iteration does? It has a block of its own. */
+static bool comes_before(const struct flow *flow, LLVMValueRef step, LLVMValueRef access)
+{
+	return dominates(flow, flow_number(flow, LLVMGetInstructionParent(step)),
+			 flow_number(flow, LLVMGetInstructionParent(access)));
 }
 
 unsigned steps_plan(const struct linear_loop *loop, struct steps *steps,
@@ -134,6 +152,13 @@ unsigned steps_plan(const struct linear_loop *loop, struct steps *steps,
 		     i = LLVMGetNextInstruction(i))
 			if (!take(loop, b, i, steps, accesses, &count))
 				return 0;
+	steps->kept |= steps->among != 0;
+	if (!steps->kept && count > STEPS_RANGES)
+		return 0;
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned j = 0; j < steps->among; j++)
+			if (comes_before(flow, accesses[i].instruction, steps->between[j].instruction))
+				accesses[i].before |= 1u << j;
 	return count;
 }
 
@@ -169,16 +194,16 @@ static LLVMValueRef late(struct steps *steps)
 	return steps->late;
 }
 
-static LLVMValueRef past(LLVMValueRef last, uint64_t size)
+static LLVMValueRef past(LLVMValueRef last, uint64_t stride)
 {
-	LLVMValueRef step = emit_number(size);
+	LLVMValueRef step = emit_number(stride);
 
 	return LLVMBuildGEP2(emit.builder, LLVMInt8TypeInContext(emit.context), last, &step, 1, "");
 }
 
 /* Where the steps of the iterations before this one end. */
 static LLVMValueRef past_before(const struct steps *steps, LLVMValueRef first, LLVMValueRef last,
-				uint64_t size)
+				uint64_t stride)
 {
 	LLVMBasicBlockRef blocks[2] = {LLVMGetInstructionParent(steps->at), steps->latch};
 	LLVMValueRef values[2] = {first}, phi;
@@ -186,28 +211,113 @@ static LLVMValueRef past_before(const struct steps *steps, LLVMValueRef first, L
 	LLVMPositionBuilderBefore(emit.builder, LLVMGetFirstInstruction(steps->header));
 	phi = LLVMBuildPhi(emit.builder, LLVMTypeOf(last), "");
 	LLVMPositionBuilderBefore(emit.builder, LLVMGetBasicBlockTerminator(steps->latch));
-	values[1] = past(last, size);
+	values[1] = past(last, stride);
 	LLVMAddIncoming(phi, values, blocks, 2);
 	return phi;
 }
 
-void steps_emit(struct steps *steps, LLVMValueRef access, unsigned behind, LLVMValueRef first, uint64_t size,
+/* ---- the record: a struct atomsan_told, word by word ---- */
+
+enum {
+	COUNT = offsetof(struct atomsan_told, count) / 8,
+	ACCESSES = offsetof(struct atomsan_told, accesses) / 8,
+	WORDS = sizeof(struct atomsan_told) / 8,
+	NEXT = offsetof(struct atomsan_told_access, next) / 8,
+	PAST = offsetof(struct atomsan_told_access, past) / 8,
+	STRIDE = offsetof(struct atomsan_told_access, stride) / 8,
+	SITE = offsetof(struct atomsan_told_access, site) / 8,
+	ACCESS_WORDS = sizeof(struct atomsan_told_access) / 8,
+};
+_Static_assert(STEPS_ACCESSES <= ATOMSAN_TOLD, "there is room for all");
+
+static void put(const struct steps *steps, unsigned word, LLVMValueRef value)
+{
+	LLVMValueRef index = emit_number(word);
+
+	LLVMBuildStore(emit.builder, value,
+		       LLVMBuildGEP2(emit.builder, LLVMInt64TypeInContext(emit.context), steps->record,
+				     &index, 1, ""));
+}
+
+LLVMValueRef steps_record(struct steps *steps)
+{
+	LLVMValueRef function = LLVMGetBasicBlockParent(steps->header), late_now;
+
+	if (steps->record)
+		return steps->record;
+	late_now = late(steps);
+	LLVMPositionBuilderBefore(emit.builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
+	steps->record = LLVMBuildAlloca(emit.builder,
+					LLVMArrayType2(LLVMInt64TypeInContext(emit.context), WORDS), "");
+	emit_before(steps->at);
+	steps->count = LLVMBuildSelect(emit.builder,
+				       LLVMBuildICmp(emit.builder, LLVMIntNE, late_now, emit_number(0), ""),
+				       emit_number(0), emit_number(0), "");
+	put(steps, COUNT, steps->count);
+	for (unsigned i = 0; i < steps->exits; i++) {
+		LLVMPositionBuilderBefore(emit.builder, steps->exit[i].at);
+		emit_call("__atomsan_inl_tell", &steps->record, 1);
+		steps->exit[i].tell = LLVMGetPreviousInstruction(steps->exit[i].at);
+	}
+	return steps->record;
+}
+
+void steps_checked(struct steps *steps, LLVMValueRef access, LLVMValueRef check)
+{
+	for (unsigned i = 0; i < steps->among; i++)
+		if (steps->between[i].instruction == access)
+			steps->between[i].at = check;
+}
+
+static void keep(struct steps *steps, const struct steps_access *access, LLVMValueRef first,
+		 LLVMValueRef last, LLVMValueRef site)
+{
+	uint64_t stride = (uint64_t)access->address.stride;
+	unsigned word = ACCESSES + ACCESS_WORDS * steps->filled++;
+	LLVMValueRef before = NULL;
+
+	if (access->behind != (1u << steps->exits) - 1 || access->before != (1u << steps->among) - 1)
+		before = past_before(steps, first, last, stride);
+	LLVMSetOperand(steps->count, 1, emit_number(steps->filled));
+	emit_before(steps->at);
+	put(steps, word + NEXT, first);
+	put(steps, word + STRIDE, emit_number(stride));
+	put(steps, word + SITE, site);
+	for (unsigned i = 0; i < steps->exits; i++) {
+		LLVMPositionBuilderBefore(emit.builder, steps->exit[i].tell);
+		put(steps, word + PAST, access->behind >> i & 1 ? past(last, stride) : before);
+	}
+	for (unsigned i = 0; i < steps->among; i++) {
+		LLVMPositionBuilderBefore(emit.builder, steps->between[i].at ? steps->between[i].at
+									     : steps->between[i].instruction);
+		put(steps, word + PAST, access->before >> i & 1 ? past(last, stride) : before);
+	}
+}
+
+/* ---- all of it ---- */
+
+void steps_emit(struct steps *steps, const struct steps_access *access, LLVMValueRef first, uint64_t size,
 		bool write, LLVMValueRef site)
 {
-	LLVMValueRef last = LLVMGetOperand(access, write), before = NULL;
+	LLVMValueRef last = LLVMGetOperand(access->instruction, write), before = NULL;
 	LLVMValueRef here[] = {last, site, late(steps)};
 	char name[40];
 
 	snprintf(name, sizeof name, "__atomsan_inl_step_%s%u", write ? "write" : "read", (unsigned)size);
-	emit_before(access);
+	emit_before(access->instruction);
 	emit_call(name, here, 3);
-	if (behind != (1u << steps->exits) - 1)
+	if (steps->kept) {
+		steps_record(steps);
+		keep(steps, access, first, last, site);
+		return;
+	}
+	if (access->behind != (1u << steps->exits) - 1)
 		before = past_before(steps, first, last, size);
 	for (unsigned i = 0; i < steps->exits; i++) {
 		LLVMValueRef all[] = {first, before, steps->late, site};
 
 		LLVMPositionBuilderBefore(emit.builder, steps->exit[i].at);
-		if (behind >> i & 1)
+		if (access->behind >> i & 1)
 			all[1] = past(last, size);
 		emit_call(write ? "__atomsan_inl_write_steps" : "__atomsan_inl_read_steps", all, 4);
 	}

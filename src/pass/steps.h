@@ -13,12 +13,13 @@
 
 #include "pass/linear.h"
 
-enum { STEPS_EXITS = 4, STEPS_ACCESSES = 4 };
+enum { STEPS_EXITS = 4, STEPS_RANGES = 4, STEPS_ACCESSES = 8, STEPS_AMONG = 8 };
 
 struct steps_access {
 	LLVMValueRef instruction;
 	struct linear address;
 	unsigned behind; /* a bit for each exit that lies behind it; the others lie before */
+	unsigned before; /* a bit for each access among the steps that lies behind it; likewise */
 };
 
 struct steps {
@@ -28,9 +29,21 @@ struct steps {
 	unsigned exits;
 	struct {
 		LLVMValueRef branch;
-		unsigned way;    /* of the branch, that leaves the loop */
-		LLVMValueRef at; /* built on demand: the end of a block on this way alone */
+		unsigned way;      /* of the branch, that leaves the loop */
+		LLVMValueRef at;   /* built on demand: the end of a block on this way alone */
+		LLVMValueRef tell; /* built there, if there is a record */
 	} exit[STEPS_EXITS];
+	/* Accesses that some iterations do and others do not: what comes before them is told before them. */
+	unsigned among;
+	struct {
+		LLVMValueRef instruction;
+		LLVMValueRef at; /* its check, once it is built */
+	} between[STEPS_AMONG];
+	/* Steps have gaps, or there are accesses among them: what is to be told is kept in a struct
+	 * atomsan_told, built on demand. */
+	bool kept;
+	LLVMValueRef record, count;
+	unsigned filled;
 };
 
 /* Is the loop such? Nothing in it orders threads. Returns the number of accesses, in the order of the
@@ -39,7 +52,11 @@ unsigned steps_plan(const struct linear_loop *loop, struct steps *steps,
 		    struct steps_access accesses[STEPS_ACCESSES]);
 
 /* The code for one of them: `first` is its address in the first iteration. */
-void steps_emit(struct steps *steps, LLVMValueRef access, unsigned behind, LLVMValueRef first, uint64_t size,
+void steps_emit(struct steps *steps, const struct steps_access *access, LLVMValueRef first, uint64_t size,
 		bool write, LLVMValueRef site);
+
+/* The record, for the check of an access among the steps, and where that check is. */
+LLVMValueRef steps_record(struct steps *steps);
+void steps_checked(struct steps *steps, LLVMValueRef access, LLVMValueRef check);
 
 #endif

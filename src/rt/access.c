@@ -197,6 +197,47 @@ HOOK(__atomsan_update, 2, READS | WRITES)
 HOOK(__atomsan_update, 4, READS | WRITES)
 HOOK(__atomsan_update, 8, READS | WRITES)
 
+/* ---- steps of a loop, told one after the other ---- */
+
+INLINE void tell_each(const struct atomsan_told_access *access, uint64_t kinds)
+{
+	const struct atomsan_site *site = access->site;
+	unsigned size = site->size;
+
+	for (const char *p = access->next; p != access->past; p += access->stride) {
+		uint64_t cell = *(const uint64_t *)(__atomsan_thread.shadow_base +
+						    ((uint64_t)p & __atomsan_thread.shadow_mask));
+
+		/* As inlined code looks at it. */
+		if (recorded(cell, __atomsan_thread.segment, granule_mask(p, size, kinds)))
+			continue;
+		if (!access_granule(p, size, kinds, site))
+			access_rest(p, size, kinds, site);
+	}
+}
+
+EXPORT ATOMSAN_HOOK __atomsan_tell(struct atomsan_told *told)
+{
+	for (uint64_t i = 0; i < told->count; i++) {
+		struct atomsan_told_access *access = &told->accesses[i];
+		bool write = access->site->kind == ATOMSAN_WRITE;
+
+		if (access->next == access->past)
+			continue;
+		if (access->stride != access->site->size && write)
+			tell_each(access, WRITES);
+		else if (access->stride != access->site->size)
+			tell_each(access, READS);
+		else if (write)
+			__atomsan_write_steps(access->next, (uint64_t)(access->past - access->next),
+					      access->site);
+		else
+			__atomsan_read_steps(access->next, (uint64_t)(access->past - access->next),
+					     access->site);
+		access->next = access->past;
+	}
+}
+
 EXPORT ATOMSAN_HOOK __atomsan_store(const void *p)
 {
 	if (unlikely(rt_watching))

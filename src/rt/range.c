@@ -170,10 +170,11 @@ INLINE bool pair_whole(const void *p, uint64_t length, uint64_t kinds)
 /* What a cell becomes, as in access_granule(); 0: it needs care. */
 INLINE uint64_t pair_step(uint64_t value, uint64_t bytes, uint64_t kinds, uint64_t segment)
 {
-	if (unlikely(!value || value > segment))
+	if (unlikely(value > segment))
 		return 0;
 	if (!same_segment(value, segment)) {
-		if (unlikely(shadow_is_shared(value)) || (kinds == READS && !taken_over(value, segment)))
+		if (unlikely(shadow_is_shared(value)) ||
+		    (kinds == READS && value && !taken_over(value, segment)))
 			return 0;
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	}
@@ -198,6 +199,9 @@ INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const st
 	if (bytes >= 0x100)
 		second = pair_step(cells[1], bytes >> 8, kinds, segment);
 	if (unlikely(!first || (bytes >= 0x100 && !second)))
+		return false;
+	/* What is filled for the first time comes by untouched cells all the time. */
+	if ((!cells[0] || (second && !cells[1])) && unlikely(!event_region_known((uint64_t)p)))
 		return false;
 	__atomic_store_n(&cells[0], first, __ATOMIC_RELAXED);
 	if (second)
@@ -279,8 +283,12 @@ EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *
                                                                                                          \
 	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)        \
 	{                                                                                                \
-		if (rt_watching != WATCH_RACE || watch_wanted() || rt_recording)                         \
+		if (rt_watching == WATCH_RACE && !watch_wanted() && !rt_recording)                       \
+			return;                                                                          \
+		if (pair_fits(p, length))                                                                \
 			name##_any(p, length, site);                                                     \
+		else                                                                                     \
+			name##_slow(p, length, site);                                                    \
 	}
 RANGE_HOOK(__atomsan_read_range, READS)
 RANGE_HOOK(__atomsan_write_range, WRITES)

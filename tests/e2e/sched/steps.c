@@ -3,7 +3,8 @@
  * Loops of which nobody knows beforehand where they end. A free run tells of
  * them when they are over, as ranges; the scheduler sees every step. Texts are
  * read whole, in parts and again, and each word is written by one thread and looked
- * at by the other.
+ * at by the other. In a ledger steps have gaps, and some iterations do more than
+ * others: what they do stands in its place among the steps, in both.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +14,11 @@ enum { WORDS = 12, ROOM = 40 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char words[WORDS][ROOM];
 static int numbers[64];
-static long sum;
+static struct entry {
+	int key, uses;
+	long amount;
+} ledger[20];
+static long sum, spreads[8];
 
 __attribute__((noinline)) long length(const char *word)
 {
@@ -52,6 +57,40 @@ __attribute__((noinline)) void fill(char *word, const char *end, unsigned seed)
 	*word = 0;
 }
 
+__attribute__((noinline)) long tally(const struct entry *from, long count, int what)
+{
+	long all = 0;
+
+	for (long i = 0; i < count; i++)
+		if (from[i].key % 7 == what)
+			all += from[i].amount;
+	return all;
+}
+
+/* What is written is a step behind it, or before it, or none. */
+__attribute__((noinline)) void use(struct entry *from, int what)
+{
+	for (; from->key; from++) {
+		if (from->key % 4 == 1)
+			from[1].key ^= 64;
+		else if (from->key % 4 == 3)
+			from->uses++;
+		if (from->key == what)
+			break;
+	}
+}
+
+/* A text has no gaps, and is told in parts. */
+__attribute__((noinline)) long spread(const char *word, long *to)
+{
+	long at = 0;
+
+	for (; *word; word++)
+		if (*word > 'h')
+			to[at++ & 7] = *word;
+	return at;
+}
+
 static void *work(void *argument)
 {
 	long self = (long)argument;
@@ -67,6 +106,9 @@ static void *work(void *argument)
 		if (length(words[i]) > 3)
 			sum += twice(words[i]);
 		sum += find(numbers, (int)i * 5) - numbers;
+		sum += tally(ledger, 3 + i, (int)i % 7);
+		use(ledger, (int)i * 3);
+		sum += spread(words[i], spreads);
 		pthread_mutex_unlock(&lock);
 	}
 	return NULL;
@@ -78,6 +120,8 @@ int main(void)
 
 	for (int i = 0; i < 64; i++)
 		numbers[i] = i;
+	for (int i = 0; i < 19; i++)
+		ledger[i] = (struct entry){i * 3 + 1, 0, i};
 	pthread_create(&thread, NULL, work, (void *)1);
 	work((void *)0);
 	pthread_join(thread, NULL);
