@@ -90,29 +90,40 @@ struct set_face {
 	uint64_t guard; /* group of variables: its lock, 0: none */
 };
 
-/* An atomic set. Merged sets are a tree of depth one: `root` stands for the whole. What most accesses look
- * at comes first, on a line of its own. */
+/*
+ * An atomic set by itself. Merged sets are a tree of depth one: `root` stands for
+ * all of them, and what there is to be known of them together is its `whole`. Where
+ * the elements of an array become part of something there are millions.
+ */
 struct set {
-	uint32_t root;      /* itself, if it is one */
-	uint8_t kind;       /* enum set_kind: what it is by itself */
-	bool owned;         /* belongs to what has a pointer to it, or to a group of variables */
-	bool loud;          /* root: the sink knows of units on it; see quiet.c for those that are not */
-	uint8_t wasted;     /* root: how often much was noted and told all the same; see private.c */
-	struct noted noted; /* root: a unit that the sink does not know of, and others by `next` */
-	uint32_t cached_thread, cached_unit;
-	uint32_t reading; /* root: the mark of what several units read; see private.c */
-	uint32_t handle;
+	uint32_t root;           /* itself, if it is one; 0: it is free */
+	uint32_t whole;          /* the root's; see set_whole */
 	uint32_t refs;           /* cells that belong to it */
-	uint32_t open;           /* root: units open on it */
 	uint32_t next, previous; /* ring of the sets with the same root; free list */
-	uint32_t members;        /* root: how many sets have it as their root, itself included */
-	uint32_t guarded;        /* variable: the lock set under which it was last found guarded, plus one */
-	uint32_t looked; /* element of an array: the lock set, plus one, when it was last seen whether it */
+	uint8_t kind;            /* enum set_kind: what it is by itself */
+	bool owned;              /* belongs to what has a pointer to it, or to a group of variables */
+	uint16_t type;           /* not a root: the type that it was called by before */
+	uint64_t key;            /* by which it is found */
+};
+_Static_assert(sizeof(struct set) == 32, "there are many");
+
+/* Sets that have become one. What most accesses look at comes first, on a line of its own. */
+struct whole {
+	struct noted noted; /* a unit that the sink does not know of, and others by `next` */
+	uint32_t cached_thread, cached_unit;
+	bool loud;        /* the sink knows of units on it; see quiet.c for those that are not */
+	uint8_t wasted;   /* how often much was noted and told all the same; see private.c */
+	uint32_t reading; /* the mark of what several units read; see private.c */
+	uint32_t handle;
+	uint32_t open;    /* units open on it */
+	uint32_t members; /* how many sets have it as their root, itself included */
+	uint32_t next;    /* free list */
+	uint32_t guarded; /* variable: the lock set under which it was last found guarded, plus one */
+	uint32_t looked;  /* element of an array: the lock set, plus one, when it was last seen whether it */
 	uint32_t looked_turn; /* belongs to the others, and model.array_turn at the time */
-	uint64_t key;         /* by which it is found */
-	struct set_face face; /* root: of the whole */
+	struct set_face face; /* of the whole */
 } __attribute__((aligned(TABLE_LINE)));
-_Static_assert(offsetof(struct set, reading) == TABLE_LINE, "most accesses look at one line of a set");
+_Static_assert(offsetof(struct whole, handle) == TABLE_LINE, "most accesses look at one line of a set");
 
 /* How far back an iteration remembers what it read. */
 #define UNIT_REMEMBERED 8
@@ -248,6 +259,8 @@ struct model {
 	struct memory memory;
 	struct set *sets;
 	uint32_t set_count, set_room, set_free;
+	struct whole *wholes;
+	uint32_t whole_count, whole_room, whole_free;
 	struct map instances; /* address or name to set */
 	uint64_t turn; /* goes on when a set merges or is freed: what was found before may have changed */
 	uint32_t everything; /* the set of --sets=one */
@@ -365,6 +378,12 @@ void sets_release(struct model *model);
 static inline uint32_t set_root(const struct model *model, uint32_t set)
 {
 	return model->sets[set].root;
+}
+/* Of a root; or of any set that is no variable: one that became part of others keeps its own, for what
+ * guards.c finds out of each. */
+static inline struct whole *set_whole(const struct model *model, uint32_t set)
+{
+	return &model->wholes[model->sets[set].whole];
 }
 /* The root of the set that the cell belongs to, found or made; 0: the user has no eye for it. If sets merge,
  * the cell may be elsewhere afterwards: see model.tellings. */
@@ -498,7 +517,7 @@ bool unit_remembers_enough(const struct model *model, uint32_t set);
 bool unit_reads_again(struct model *model, uint32_t set, uint64_t address);
 static inline uint32_t unit_of_access(struct model *model, uint32_t thread, uint32_t root)
 {
-	const struct set *set = &model->sets[root];
+	const struct whole *set = set_whole(model, root);
 
 	if (__builtin_expect(set->cached_unit && set->cached_thread == thread, 1))
 		return model->units[set->cached_unit].handle;

@@ -62,7 +62,7 @@ static bool is_there(const struct model *model, const struct kept *kept)
 
 static void drop(struct model *model, uint32_t root, uint32_t index, uint32_t before)
 {
-	struct set *set = &model->sets[root];
+	struct whole *set = set_whole(model, root);
 
 	free(take(model, root, index, before).notes);
 	if (set->wasted && set->wasted < PRIVATE_WASTED)
@@ -154,7 +154,7 @@ bool kept_add(struct model *model, uint32_t unit_index)
 void kept_tell(struct model *model, uint32_t index)
 {
 	uint32_t root = model->kept[index].set, before = 0;
-	struct set *set = &model->sets[root];
+	struct whole *set = set_whole(model, root);
 
 	for (uint32_t i = map_get(&model->kept_of, root); i != index; i = model->kept[i].next)
 		before = i;

@@ -49,7 +49,7 @@ struct log *notes_log(struct model *model, struct thread *thread, const struct n
 {
 	struct log *log = NULL;
 
-	if (model->sets[note->set].loud) {
+	if (set_whole(model, note->set)->loud) {
 		uint32_t unit = map_get(&thread->open, note->set);
 
 		if (unit)
@@ -80,7 +80,7 @@ static void tell_all(struct model *model, struct thread *thread)
 
 		if (!notes_log(model, thread, &thread->notes[i]))
 			continue;
-		if (!model->sets[set].loud)
+		if (!set_whole(model, set)->loud)
 			quiet_end(model, set);
 		private_tell(model, map_get(&thread->open, set));
 	}
@@ -100,7 +100,7 @@ static bool drop_all(struct model *model, struct thread *thread)
 		return false;
 	/* Units that the sink knows of may come before others of the thread, which it asks for. */
 	for (uint32_t i = 0; i < thread->note_count; i++)
-		if (model->sets[thread->notes[i].set].loud)
+		if (set_whole(model, thread->notes[i].set)->loud)
 			return false;
 	for (uint32_t i = 0; i < thread->note_count; i++) {
 		struct log *log = notes_log(model, thread, &thread->notes[i]);
@@ -345,10 +345,10 @@ void notes_remember(struct model *model, uint32_t thread, uint32_t root, const s
 /* Units that stay open must not have the numbers of later ones either. */
 static void number_anew(struct model *model, uint32_t set)
 {
-	struct noted *noted = &model->sets[set].noted;
+	struct noted *noted = &set_whole(model, set)->noted;
 
 	private_alone(model, set);
-	for (uint32_t i = model->sets[set].open; i; i = model->units[i].next_in_set)
+	for (uint32_t i = set_whole(model, set)->open; i; i = model->units[i].next_in_set)
 		model->units[i].log = notes_begin(model, model->units[i].log.frame);
 	for (; noted; noted = noted->next ? &model->noted[noted->next] : NULL)
 		noted->log = notes_begin(model, noted->log.frame);
@@ -362,7 +362,8 @@ void notes_renumber(struct model *model)
 		tell_all(model, &model->threads[i]);
 	kept_tell_bytes(model, 0, UINT64_MAX);
 	for (uint32_t i = 1; i < model->set_count; i++)
-		number_anew(model, i);
+		if (set_root(model, i) == i)
+			number_anew(model, i);
 	memory_clear_marks(&model->memory);
 	model->renumbered = model->numbers;
 }

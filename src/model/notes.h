@@ -23,8 +23,8 @@
 
 struct accessor;
 struct model;
-struct set;
 struct thread;
+struct whole;
 
 /* Whose notes they are. */
 struct log {
@@ -52,20 +52,21 @@ struct noted {
 /* Accesses of a unit: one, or several from the same place to neighbouring bytes or at equal distances. Or
  * that bytes stopped being what they were. */
 struct note {
-	uint64_t address;  /* of the first access; of the granule */
-	uint64_t time;     /* of the first access */
-	uint64_t some;     /* not 0: a bit for each of the accesses meant, wholly; the others are none. Of
-			    * bytes that are no more, a bit for each. */
-	uint32_t from, to; /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
-	uint32_t size;     /* of each access */
+	uint64_t address;   /* of the first access; of the granule */
+	uint64_t time : 60; /* of the first access */
+	uint64_t reads : 1, writes : 1, claims : 1;
+	uint64_t stays : 1; /* of nothing, but it is a note */
+	uint64_t some;      /* not 0: a bit for each of the accesses meant, wholly; the others are none. Of
+			     * bytes that are no more, a bit for each. */
+	uint32_t from, to;  /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
+	uint32_t size;      /* of each access */
 	uint32_t site, context, locks;
 	uint32_t set;
 	uint32_t previous; /* of the unit, plus one */
 	uint32_t unit;     /* the log's number */
 	uint32_t epoch;    /* the thread's */
-	bool reads : 1, writes : 1, claims : 1;
-	bool stays : 1; /* of nothing, but it is a note */
 };
+_Static_assert(sizeof(struct note) == 64, "there are many");
 
 /* Where bytes lie, at most, that are no more. */
 struct notes_bars {
@@ -163,7 +164,7 @@ void quiet_end(struct model *model, uint32_t root);
 /* The bytes of a cell of the set are forgotten. */
 void quiet_forget(struct model *model, uint32_t set, uint64_t granule, const struct cell *cell);
 /* The set is no more. */
-void quiet_drop(struct model *model, struct set *set);
+void quiet_drop(struct model *model, struct whole *set);
 
 /* private.c */
 /* Where so many more units' notes were told than dropped, noting is work done twice. */

@@ -20,7 +20,7 @@
 /* In model.marks: a mark for what several units of a set read, and nobody writes. */
 #define READING UINT32_MAX
 
-static void stop_reading(struct model *model, struct set *set)
+static void stop_reading(struct model *model, struct whole *set)
 {
 	if (set->reading)
 		map_remove(&model->marks, set->reading);
@@ -29,7 +29,7 @@ static void stop_reading(struct model *model, struct set *set)
 
 uint32_t private_reading(struct model *model, uint32_t root)
 {
-	struct set *set = &model->sets[root];
+	struct whole *set = set_whole(model, root);
 
 	if (!set->reading) {
 		struct log reading = notes_begin(model, 0);
@@ -48,23 +48,23 @@ static void tell_one(struct model *model, uint32_t index)
 		return;
 	map_remove(&model->marks, log_mark(&unit->log));
 	notes_tell(model, unit->thread, unit->set, &unit->log);
-	if (model->told.count > PRIVATE_MANY && model->sets[unit->set].wasted < PRIVATE_WASTED)
-		model->sets[unit->set].wasted++;
+	if (model->told.count > PRIVATE_MANY && set_whole(model, unit->set)->wasted < PRIVATE_WASTED)
+		set_whole(model, unit->set)->wasted++;
 	/* What it does from now on is noted down anew. */
 	unit->log = notes_begin(model, unit->log.frame);
 }
 
 void private_tell_all(struct model *model, uint32_t root)
 {
-	for (uint32_t i = model->sets[root].open; i; i = model->units[i].next_in_set)
+	for (uint32_t i = set_whole(model, root)->open; i; i = model->units[i].next_in_set)
 		tell_one(model, i);
 	kept_tell_set(model, root);
-	stop_reading(model, &model->sets[root]);
+	stop_reading(model, set_whole(model, root));
 }
 
 void private_tell_set(struct model *model, uint32_t root)
 {
-	if (model->sets[root].reading)
+	if (set_whole(model, root)->reading)
 		private_tell_all(model, root);
 	else
 		kept_tell_set(model, root);
@@ -72,7 +72,7 @@ void private_tell_set(struct model *model, uint32_t root)
 
 void private_tell(struct model *model, uint32_t index)
 {
-	if (model->sets[model->units[index].set].reading)
+	if (set_whole(model, model->units[index].set)->reading)
 		private_tell_all(model, model->units[index].set);
 	else
 		tell_one(model, index);
@@ -99,7 +99,7 @@ static bool make_way(struct model *model, struct cell *cell, uint32_t root, bool
 	}
 	/* They will meet again. */
 	cell->met = true;
-	if (other == READING || (other & KEPT_MARK && model->sets[root].reading))
+	if (other == READING || (other & KEPT_MARK && set_whole(model, root)->reading))
 		private_tell_all(model, root);
 	else if (other & KEPT_MARK)
 		kept_tell(model, other & ~KEPT_MARK);
@@ -115,11 +115,12 @@ static bool make_way(struct model *model, struct cell *cell, uint32_t root, bool
 bool private_access(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
 		    uint64_t granule, uint8_t bytes)
 {
-	uint32_t index =
-		unit_of_access(model, who->thread, root) == MODEL_NO_UNIT ? 0 : model->sets[root].cached_unit;
+	uint32_t index = unit_of_access(model, who->thread, root) == MODEL_NO_UNIT
+				 ? 0
+				 : set_whole(model, root)->cached_unit;
 	struct open_unit *unit = index ? &model->units[index] : NULL;
 
-	bool told = !unit || cell->met || model->sets[root].wasted == PRIVATE_WASTED;
+	bool told = !unit || cell->met || set_whole(model, root)->wasted == PRIVATE_WASTED;
 
 	if (cell_location(cell)) {
 		/* Whoever was here before need not matter any more. */
@@ -169,7 +170,7 @@ void private_drop(struct model *model, uint32_t index)
 void private_end(struct model *model, uint32_t index, bool keep)
 {
 	const struct open_unit *unit = &model->units[index];
-	struct set *set = &model->sets[unit->set];
+	struct whole *set = set_whole(model, unit->set);
 
 	if (!unit->log.notes)
 		return;
@@ -187,5 +188,5 @@ void private_end(struct model *model, uint32_t index, bool keep)
 
 void private_alone(struct model *model, uint32_t root)
 {
-	stop_reading(model, &model->sets[root]);
+	stop_reading(model, set_whole(model, root));
 }

@@ -65,7 +65,8 @@ static void count_chains(const struct model *model)
 	uint32_t found = 0;
 
 	for (uint32_t i = 1; i <= LOGS; i++)
-		for (uint32_t at = model->sets[i].noted.log.notes; at; at = thread->notes[at - 1].previous) {
+		for (uint32_t at = set_whole(model, i)->noted.log.notes; at;
+		     at = thread->notes[at - 1].previous) {
 			assert_int_equal(thread->notes[at - 1].set, i);
 			assert_true(thread->notes[at - 1].previous < at);
 			found++;
@@ -95,7 +96,7 @@ static void next_epoch(struct model *model, struct said *truth)
 	who.claims = thread->epoch % 2;
 	make_room(thread, LOGS + 1);
 	for (uint32_t i = 1; truth && i <= LOGS; i++) {
-		note_add(thread, &model->sets[i].noted.log, i, &who, BASE, BASE + 1);
+		note_add(thread, &set_whole(model, i)->noted.log, i, &who, BASE, BASE + 1);
 		truth->epochs[i - 1][SITES - 1][0][0] |= (uint8_t)(1u << thread->epoch);
 	}
 }
@@ -105,7 +106,7 @@ static void add_one(struct model *model, uint32_t logs, bool bars, struct said *
 {
 	struct thread *thread = model->threads;
 	uint32_t set = 1 + below(logs);
-	struct log *log = &model->sets[set].noted.log;
+	struct log *log = &set_whole(model, set)->noted.log;
 	uint32_t size = 1u << below(6);
 	struct accessor who = {.size = size,
 			       .site = below(SITES - 1),
@@ -152,7 +153,7 @@ static struct model *model_with(uint32_t ordered)
 	for (uint32_t i = 0; i < FRAMES; i++)
 		thread->frames[i] = (struct frame){.serial = i + 1, .lowest = UINT32_MAX};
 	for (uint32_t i = 1; i <= LOGS; i++) {
-		struct noted *noted = &model->sets[i].noted;
+		struct noted *noted = &set_whole(model, i)->noted;
 
 		noted->log = notes_begin(model, i % FRAMES);
 		noted->log.ordered = i <= ordered;
@@ -253,7 +254,7 @@ static void walks_go_on(void **unused)
 	enum { STEPS = 100 };
 	struct model *model = model_with(0);
 	struct thread *thread = model->threads;
-	struct log *log = &model->sets[1].noted.log;
+	struct log *log = &set_whole(model, 1)->noted.log;
 	uint32_t before;
 
 	while (thread->note_count < NOTES_SOME)
@@ -289,7 +290,7 @@ static void read_again(void **unused)
 
 	model->quiet = true;
 	model->sets[1].root = 1;
-	model->sets[1].noted = (struct noted){0};
+	set_whole(model, 1)->noted = (struct noted){0};
 	model->threads = mem_resize(model->threads, 2, sizeof *model->threads);
 	model->thread_count = 2;
 	thread = &model->threads[1];
