@@ -15,7 +15,7 @@ static uint32_t receiver_look_up(struct model *model, struct frame *frame)
 {
 	const struct routine *routine = routine_of(model, frame->function);
 
-	frame->receiver_own = map_get(&model->instances, frame->receiver);
+	frame->receiver_own = instance_get(model, frame->receiver);
 	if (frame->receiver_own)
 		return set_root(model, frame->receiver_own);
 	frame->receiver_turn = model->turn;

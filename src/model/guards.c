@@ -29,19 +29,18 @@ uint64_t guard_variable(struct model *model, const struct thread *thread,
 	uint64_t element = variable->element_size;
 
 	if (!(variable->flags & ATOMSAN_VARIABLE_ARRAY) || element < LEAST_SIZE ||
-	    variable->size / element > MOST_ELEMENTS || map_get(&model->instances, variable->address))
+	    variable->size / element > MOST_ELEMENTS || instance_get(model, variable->address))
 		return variable->address;
-	if (!map_get(&model->instances, KEY_ARRAY | variable->address) &&
-	    (!thread->held_count || model->live_threads < 2))
+	if (!map_get(&model->arrays, variable->address) && (!thread->held_count || model->live_threads < 2))
 		return variable->address;
 	return KEY_ELEMENT | (variable->address + (address - variable->address) / element * element);
 }
 
 uint32_t guard_pointer(const struct model *model, uint64_t address)
 {
-	uint32_t index = map_get(&model->instances, address);
+	uint32_t index = instance_get(model, address);
 
-	return index ? index : map_get(&model->instances, KEY_ARRAY | address);
+	return index ? index : map_get(&model->arrays, address);
 }
 
 static bool is_element(const struct set *set)
@@ -67,11 +66,11 @@ static bool joins_others(struct model *model, const struct thread *thread, uint3
 		return false;
 	own->looked = locks + 1;
 	own->looked_turn = model->array_turn;
-	if (!trace_variable_at(model->trace, set->key & ~KEY_ARRAY, &variable))
+	if (!trace_variable_at(model->trace, set->key & ~KEY_ELEMENT, &variable))
 		return false;
-	other = map_get(&model->instances, KEY_ARRAY | variable.address);
+	other = map_get(&model->arrays, variable.address);
 	if (!other || (writes && !model->sets[other].owned)) {
-		map_set(&model->instances, KEY_ARRAY | variable.address, index);
+		map_set(&model->arrays, variable.address, index);
 		model->array_turn++;
 		return false;
 	}
@@ -104,7 +103,7 @@ void guard_find(struct model *model, struct thread *thread, uint32_t index, bool
 	set->owned = true;
 
 	uint64_t key = KEY_GROUP | map_hash(guard + file * 0x9e3779b97f4a7c15ull) >> 2;
-	uint32_t group = map_get(&model->instances, key);
+	uint32_t group = instance_get(model, key);
 
 	if (!group) {
 		group = set_new(model, SET_FILE, key, 0, file);

@@ -5,6 +5,7 @@
  *   places.c   what is known of a site or a function, looked up once
  *   memory.c   granules, locations, blocks
  *   sets.c     atomic sets: which one an access belongs to, and which merge
+ *   instances.c sets by what they are found by
  *   frames.c   open functions and loop iterations of the threads
  *   choose.c   which of them is the unit of an access
  *   units.c    units that are open
@@ -261,8 +262,12 @@ struct model {
 	uint32_t set_count, set_room, set_free;
 	struct whole *wholes;
 	uint32_t whole_count, whole_room, whole_free;
-	struct map instances; /* address or name to set */
-	uint64_t turn; /* goes on when a set merges or is freed: what was found before may have changed */
+	struct instances { /* address or name to set; see instances.c */
+		struct instance *slots;
+		uint64_t mask, count;
+	} instances;
+	struct map arrays; /* address of an array to one of its elements; see guards.c */
+	uint64_t turn;     /* goes on when a set merges or is freed: what was found before may have changed */
 	uint32_t everything; /* the set of --sets=one */
 	uint64_t serial;     /* given out to frames */
 	bool by_name;        /* the access under way names the variable that it is to */
@@ -367,12 +372,19 @@ uint32_t guard_pointer(const struct model *model, uint64_t address);
 #define KEY_IGNORED (1ull << 62)
 #define KEY_GROUP (2ull << 62)
 #define KEY_NAME (3ull << 62)
-#define KEY_ELEMENT KEY_IGNORED              /* with an address, which KEY_IGNORED has not */
-#define KEY_ARRAY (KEY_ELEMENT | 1ull << 61) /* with an array's address: one of its elements */
+#define KEY_ELEMENT KEY_IGNORED /* with an address, which KEY_IGNORED has not */
 uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name);
 uint32_t set_find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name);
 /* The two roots become one, which keeps the name of `owner`. */
 uint32_t set_merge(struct model *model, uint32_t object, uint32_t owner);
+/* instances.c */
+/* The set with this key; 0: there is none. */
+uint32_t instance_get(const struct model *model, uint64_t key);
+/* The set, which has a key, is found by it from now on. */
+void instance_add(struct model *model, uint32_t set);
+/* It is not, if it was. */
+void instance_remove(struct model *model, uint32_t set);
+void instances_release(struct model *model);
 void sets_init(struct model *model);
 void sets_release(struct model *model);
 static inline uint32_t set_root(const struct model *model, uint32_t set)

@@ -154,7 +154,7 @@ char *model_lock_name(const struct model *model, uint64_t address)
 	if ((name = by_address(model, address)))
 		return name;
 	block = memory_block_of(memory, address);
-	if (block && (index = map_get(&model->instances, block->start)) && (type = set_type(model, index)))
+	if (block && (index = instance_get(model, block->start)) && (type = set_type(model, index)))
 		return mem_textf("lock of %s at %#" PRIx64, nametable_name(&model->types, type - 1u),
 				 block->start);
 	return mem_textf("lock %#" PRIx64, address);

@@ -65,7 +65,7 @@ uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t
 					      .members = 1,
 					      .face = {.name = name, .type = type, .kind = (uint8_t)kind}};
 	if (key)
-		map_set(&model->instances, key, index);
+		instance_add(model, index);
 	model->stats.sets++;
 	return index;
 }
@@ -95,15 +95,16 @@ void sets_release(struct model *model)
 {
 	table_free(model->sets, model->set_room, sizeof(*model->sets));
 	table_free(model->wholes, model->whole_room, sizeof(*model->wholes));
-	map_release(&model->instances);
+	instances_release(model);
+	map_release(&model->arrays);
 }
 
 static void unlink_key(struct model *model, uint32_t index)
 {
 	struct set *set = &model->sets[index];
 
-	if (set->key && map_get(&model->instances, set->key) == index)
-		map_remove(&model->instances, set->key);
+	if (set->key)
+		instance_remove(model, index);
 	set->key = 0;
 	model->turn++;
 }
@@ -232,7 +233,7 @@ static void name_outermost(struct model *model, uint32_t set, uint16_t type)
 
 uint32_t set_find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name)
 {
-	uint32_t index = map_get(&model->instances, key);
+	uint32_t index = instance_get(model, key);
 
 	if (!index)
 		return set_new(model, kind, key, type, name);
@@ -344,7 +345,7 @@ uint32_t set_merged_variable(struct model *model, uint64_t address)
 
 uint32_t set_of_group(const struct model *model, uint32_t name)
 {
-	uint32_t index = map_get(&model->instances, KEY_NAME | name);
+	uint32_t index = instance_get(model, KEY_NAME | name);
 
 	return index ? set_root(model, index) : 0;
 }
@@ -436,7 +437,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 		address = next;
 	}
 	/* An object that has members of others and no granule of its own. */
-	uint32_t index = map_get(&model->instances, start);
+	uint32_t index = instance_get(model, start);
 
 	if (index && !model->sets[index].refs)
 		unlink_key(model, index);
@@ -444,7 +445,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 
 uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, bool make)
 {
-	uint32_t index = map_get(&model->instances, receiver);
+	uint32_t index = instance_get(model, receiver);
 	const struct memory_block *block;
 	struct trace_variable variable;
 	struct memory_chunk *chunk;
@@ -463,13 +464,11 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 	}
 	/* A pointer into the middle of something: nested by value. */
 	block = chunk ? memory_block_of(&model->memory, receiver) : NULL;
-	if (block && (index = map_get(&model->instances, block->start)) &&
-	    model->sets[index].kind == SET_INSTANCE &&
+	if (block && (index = instance_get(model, block->start)) && model->sets[index].kind == SET_INSTANCE &&
 	    set_whole(model, set_root(model, index))->face.type != type)
 		return set_root(model, index);
 	if (!block && trace_variable_at(model->trace, receiver, &variable) &&
-	    !(variable.flags & ATOMSAN_VARIABLE_ARRAY) &&
-	    (index = map_get(&model->instances, variable.address)))
+	    !(variable.flags & ATOMSAN_VARIABLE_ARRAY) && (index = instance_get(model, variable.address)))
 		return set_root(model, index);
 	return make ? set_new(model, SET_INSTANCE, receiver, type, 0) : 0;
 }
@@ -538,7 +537,7 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 	    unit_cursor_user(model, thread, block->start, set_root(model, index)))
 		return;
 	own(model, index, set_of_receiver(model, frame->receiver, routine->receiver_type, true), place);
-	frame->receiver_own = map_get(&model->instances, frame->receiver);
+	frame->receiver_own = instance_get(model, frame->receiver);
 	/* It stays so for as long as the call is open: whose stack it lies on is settled. */
 	frame->receiver_owns = true;
 }
