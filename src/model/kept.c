@@ -124,7 +124,7 @@ bool kept_add(struct model *model, uint32_t unit_index)
 	const struct thread *thread = &model->threads[unit->thread];
 	uint32_t count = 0, index;
 
-	if (!model->sink.unit_reference || unit->log.barred)
+	if (!model->sink.unit_reference)
 		return false;
 	for (uint32_t i = unit->log.notes; i; i = thread->notes[i - 1].previous)
 		count++;

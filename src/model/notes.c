@@ -221,8 +221,16 @@ void notes_bar(struct model *model, uint32_t thread_index, struct log *log, uint
 	notes_bars_add(&thread->bars, note);
 }
 
+/* Bytes that are asked for: the same ones, by number, of each granule from one address to another. */
+struct wanted {
+	uint64_t low, high;
+	uint8_t mask;
+};
+static const struct wanted everything = {.high = UINT64_MAX, .mask = UINT8_MAX};
+
 /* The log's notes, latest first, and the bytes that are no more. */
-static void collect(struct model *model, const struct note *notes, const struct log *log)
+static void collect(struct model *model, const struct note *notes, const struct log *log,
+		    const struct wanted *wanted)
 {
 	struct told *told = &model->told;
 
@@ -236,6 +244,9 @@ static void collect(struct model *model, const struct note *notes, const struct 
 			told->room = told->room ? told->room * 2 : 64;
 			told->notes = mem_resize(told->notes, told->room, sizeof(*told->notes));
 		}
+		if (note->address >= wanted->high ||
+		    note->address + (note->to ? note->to : 64) <= wanted->low)
+			continue;
 		if (note->to) {
 			told->notes[told->count++] = index - 1;
 			continue;
@@ -258,10 +269,13 @@ static uint8_t still_there(const struct model *model, uint32_t number, uint64_t 
 	return mask;
 }
 
-/* Each granule's bytes that the note is about, with the access that it was. */
-static void each_granule(struct model *model, uint32_t root, const struct log *log, const struct note *note,
-			 uint32_t number, struct accessor who)
+/* Each granule's bytes that the note is about, with the access that it was. True if there are any. */
+static bool each_granule(struct model *model, uint32_t root, const struct log *log, const struct note *note,
+			 uint32_t number, struct accessor who, const struct wanted *wanted)
 {
+	bool any = false;
+	uint64_t k = wanted->low > note->address ? (wanted->low - note->address) / note->size : 0;
+
 	who.size = note->size;
 	who.site = note->site;
 	who.context = note->context;
@@ -272,49 +286,77 @@ static void each_granule(struct model *model, uint32_t root, const struct log *l
 	who.claims = note->claims;
 	who.late = true;
 
-	for (uint64_t k = 0, accesses = note_accesses(note); k < accesses; k++) {
-		uint64_t end = note_end(note, k);
+	for (uint64_t accesses = note_accesses(note); k < accesses; k++) {
+		uint64_t at = note_begin(note, k), end = note_end(note, k), stop;
 
 		who.address = note->address + k * note->size;
-		for (uint64_t at = note_begin(note, k), stop; at < end; at = stop) {
+		if (who.address >= wanted->high)
+			break;
+		if (at < wanted->low)
+			at = wanted->low;
+		if (end > wanted->high)
+			end = wanted->high;
+		for (; at < end; at = stop) {
 			uint8_t mask;
 
 			stop = (at | 7) + 1 < end ? (at | 7) + 1 : end;
-			mask = memory_bytes(at, stop);
+			mask = memory_bytes(at, stop) & wanted->mask;
 			if (log->barred)
 				mask = still_there(model, number, at & ~7ull, mask);
 			if (mask)
 				access_told(model, root, &who, at & ~7ull, mask);
+			any |= mask != 0;
 		}
 	}
+	return any;
 }
 
-static void tell(struct model *model, uint32_t root, const struct log *log, const struct note *notes,
-		 const struct accessor *who)
+/* True if there was anything. */
+static bool tell(struct model *model, uint32_t root, const struct log *log, const struct note *notes,
+		 const struct accessor *who, const struct wanted *wanted)
 {
-	model->tellings++;
-	collect(model, notes, log);
+	bool any = false;
+
+	collect(model, notes, log, wanted);
 	/* Of one cell a read is noted only if it comes before the write. */
 	for (unsigned writes = 0; writes < 2; writes++)
 		for (uint32_t i = model->told.count; i-- > 0;) {
 			uint32_t number = model->told.notes[i];
 
 			if (notes[number].writes == writes)
-				each_granule(model, root, log, &notes[number], number, *who);
+				any |= each_granule(model, root, log, &notes[number], number, *who, wanted);
 		}
+	return any;
 }
 
 void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log *log)
 {
 	struct log all = *log;
 
-	tell(model, root, &all, model->threads[thread].notes, &(struct accessor){.thread = thread});
+	model->tellings++;
+	tell(model, root, &all, model->threads[thread].notes, &(struct accessor){.thread = thread},
+	     &everything);
+}
+
+void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struct log *log, uint64_t granule,
+		      uint8_t mask)
+{
+	struct wanted wanted = {.low = granule, .high = granule + 8, .mask = mask};
+	struct log all = *log;
+
+	if (!tell(model, root, &all, model->threads[thread].notes, &(struct accessor){.thread = thread},
+		  &wanted))
+		return;
+	model->tellings++;
+	notes_bar(model, thread, log, root, granule, mask);
 }
 
 void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
 		      const struct note *notes, uint32_t unit)
 {
-	tell(model, root, log, notes, &(struct accessor){.thread = thread, .ended = true, .unit = unit});
+	model->tellings++;
+	tell(model, root, log, notes, &(struct accessor){.thread = thread, .ended = true, .unit = unit},
+	     &everything);
 }
 
 void notes_move(struct model *model, uint32_t thread, const struct log *log, uint32_t root)
@@ -327,7 +369,7 @@ void notes_move(struct model *model, uint32_t thread, const struct log *log, uin
 
 void notes_remember(struct model *model, uint32_t thread, uint32_t root, const struct log *log)
 {
-	collect(model, model->threads[thread].notes, log);
+	collect(model, model->threads[thread].notes, log, &everything);
 	for (uint32_t i = model->told.count; i-- > 0;) {
 		const struct note *note = &model->threads[thread].notes[model->told.notes[i]];
 

@@ -35,6 +35,7 @@ struct log {
 	bool barred;    /* some say that bytes are no more */
 	bool ordered;   /* of an iteration: what it read first is asked for */
 	uint8_t first;  /* see tidy.c */
+	uint8_t asked;  /* how often it was looked through for the bytes of a cell; see private.c */
 };
 
 /* A unit that the sink does not know of; see quiet.c. */
@@ -124,7 +125,10 @@ void notes_bar(struct model *model, uint32_t thread, struct log *log, uint32_t r
 	       uint8_t mask);
 /* The sink hears of it all. The unit is open, and the sink knows of it. */
 void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log *log);
-/* The same of a unit that has ended, with notes of its own. */
+/* The same of some bytes of a granule, and no more, of which the log then has no notes any more. */
+void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struct log *log, uint64_t granule,
+		      uint8_t mask);
+/* All of a unit that has ended, with notes of its own. */
 void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
 		      const struct note *notes, uint32_t unit);
 /* The set became part of another. */

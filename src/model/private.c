@@ -78,11 +78,51 @@ void private_tell(struct model *model, uint32_t index)
 		tell_one(model, index);
 }
 
+/* Where a thread has so many notes they are looked through for those of a cell, some times, before all are
+ * told. A test has other numbers. */
+#ifndef PRIVATE_LIMITS
+#define PRIVATE_LIMITS LONG = 1 << 10, TIMES = 16
+#endif
+enum { PRIVATE_LIMITS };
+
+/*
+ * The sink hears of the cell's bytes, and of nothing else that the unit did, or
+ * (0) all open ones. Edges at a cell take no more than what was done there; telling
+ * the rest would be work, and a location for each of them. Nobody else has noted
+ * anything of the cell. False: it had better hear of everything.
+ */
+static bool tell_cell(struct model *model, uint32_t root, uint32_t index, uint64_t granule, uint8_t mask)
+{
+	uint32_t first = index ? index : set_whole(model, root)->open;
+	bool several = !index, many = false;
+
+	if (several && kept_on(model, root))
+		return false;
+	for (uint32_t i = first; i; i = several ? model->units[i].next_in_set : 0) {
+		const struct open_unit *unit = &model->units[i];
+
+		if (unit->log.notes && unit->log.asked == TIMES)
+			return false;
+		many |= unit->log.notes && model->threads[unit->thread].note_count >= LONG;
+	}
+	if (!many)
+		return false;
+	for (uint32_t i = first; i; i = several ? model->units[i].next_in_set : 0) {
+		struct open_unit *unit = &model->units[i];
+
+		if (!unit->log.notes)
+			continue;
+		unit->log.asked++;
+		notes_tell_bytes(model, unit->thread, root, &unit->log, granule, mask);
+	}
+	return true;
+}
+
 /*
  * The cell has the mark of another unit. True if it matters neither to this access
  * nor the access to it. False: the sink was told.
  */
-static bool make_way(struct model *model, struct cell *cell, uint32_t root, bool reads)
+static bool make_way(struct model *model, struct cell *cell, uint32_t root, uint64_t granule, bool reads)
 {
 	uint32_t other = map_get(&model->marks, cell->location);
 	uint64_t tellings = model->tellings;
@@ -99,12 +139,17 @@ static bool make_way(struct model *model, struct cell *cell, uint32_t root, bool
 	}
 	/* They will meet again. */
 	cell->met = true;
-	if (other == READING || (other & KEPT_MARK && set_whole(model, root)->reading))
+	if (other == READING) {
+		if (!tell_cell(model, root, 0, granule, cell->mask))
+			private_tell_all(model, root);
+	} else if (!(other & KEPT_MARK)) {
+		if (!tell_cell(model, root, other, granule, cell->mask))
+			private_tell(model, other);
+	} else if (set_whole(model, root)->reading) {
 		private_tell_all(model, root);
-	else if (other & KEPT_MARK)
+	} else {
 		kept_tell(model, other & ~KEPT_MARK);
-	else
-		private_tell(model, other);
+	}
 	if (tellings != model->tellings)
 		return false;
 	/* All who read have ended, and of the others nobody has. */
@@ -132,7 +177,7 @@ bool private_access(struct model *model, struct cell *cell, uint32_t root, const
 		return true;
 	}
 	if (cell->location && (!unit || cell->location != log_mark(&unit->log)) &&
-	    !make_way(model, cell, root, unit && !who->writes))
+	    !make_way(model, cell, root, granule, unit && !who->writes))
 		return false;
 	if (!unit || (told && !cell->location))
 		return false;

@@ -147,7 +147,12 @@ static struct model *model_with(uint32_t ordered)
 
 	model->threads = thread;
 	model->thread_count = 1;
-	model->sets = mem_zalloc(LOGS + 1, 2 * sizeof *model->sets);
+	model->sets = mem_zalloc(LOGS + 1, sizeof *model->sets);
+	/* In whole lines, as the model has it. */
+	model->wholes = table_resize(NULL, 0, LOGS + 1, sizeof *model->wholes);
+	memset(model->wholes, 0, (LOGS + 1) * sizeof *model->wholes);
+	for (uint32_t i = 1; i <= LOGS; i++)
+		model->sets[i].whole = i;
 	thread->frames = mem_zalloc(FRAMES, sizeof *thread->frames);
 	thread->depth = FRAMES;
 	for (uint32_t i = 0; i < FRAMES; i++)
@@ -170,6 +175,7 @@ static void release(struct model *model)
 	free(model->threads->seen);
 	free(model->threads);
 	free(model->sets);
+	table_free(model->wholes, LOGS + 1, sizeof *model->wholes);
 	notes_release(model);
 	free(model);
 }
