@@ -338,17 +338,18 @@ void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log 
 	     &everything);
 }
 
-void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struct log *log, uint64_t granule,
-		      uint8_t mask)
+void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struct log *log, uint64_t low,
+		      uint64_t high, uint8_t mask)
 {
-	struct wanted wanted = {.low = granule, .high = granule + 8, .mask = mask};
+	struct wanted wanted = {.low = low, .high = high, .mask = mask};
 	struct log all = *log;
 
 	if (!tell(model, root, &all, model->threads[thread].notes, &(struct accessor){.thread = thread},
 		  &wanted))
 		return;
 	model->tellings++;
-	notes_bar(model, thread, log, root, granule, mask);
+	for (uint64_t granule = low; granule < high; granule += 8)
+		notes_bar(model, thread, log, root, granule, mask);
 }
 
 void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,

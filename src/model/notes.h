@@ -125,9 +125,10 @@ void notes_bar(struct model *model, uint32_t thread, struct log *log, uint32_t r
 	       uint8_t mask);
 /* The sink hears of it all. The unit is open, and the sink knows of it. */
 void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log *log);
-/* The same of some bytes of a granule, and no more, of which the log then has no notes any more. */
-void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struct log *log, uint64_t granule,
-		      uint8_t mask);
+/* The same of some bytes of the granules from one address to another, and no more. The log has no notes of
+ * them afterwards. */
+void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struct log *log, uint64_t low,
+		      uint64_t high, uint8_t mask);
 /* All of a unit that has ended, with notes of its own. */
 void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
 		      const struct note *notes, uint32_t unit);

@@ -78,27 +78,55 @@ void private_tell(struct model *model, uint32_t index)
 		tell_one(model, index);
 }
 
-/* Where a thread has so many notes they are looked through for those of a cell, some times, before all are
- * told. A test has other numbers. */
+/* Where a thread has so many notes they are looked through for those of the bytes that an access is to, some
+ * times, before all are told; and for so many bytes at a time. A test has other numbers. */
 #ifndef PRIVATE_LIMITS
-#define PRIVATE_LIMITS LONG = 1 << 10, TIMES = 16
+#define PRIVATE_LIMITS LONG = 1 << 10, TIMES = 16, SPAN = 1 << 16
 #endif
 enum { PRIVATE_LIMITS };
 
-/*
- * The sink hears of the cell's bytes, and of nothing else that the unit did, or
- * (0) all open ones. Edges at a cell take no more than what was done there; telling
- * the rest would be work, and a location for each of them. Nobody else has noted
- * anything of the cell. False: it had better hear of everything.
- */
-static bool tell_cell(struct model *model, uint32_t root, uint32_t index, uint64_t granule, uint8_t mask)
+/* The next of those that are asked: of the one, or (0) of all on the set. */
+static uint32_t next_asked(const struct model *model, uint32_t index, uint32_t at)
 {
-	uint32_t first = index ? index : set_whole(model, root)->open;
-	bool several = !index, many = false;
+	return index ? 0 : model->units[at].next_in_set;
+}
 
-	if (several && kept_on(model, root))
+/* No open unit has notes of the set's bytes in these granules. */
+static void clear_marks(struct model *model, uint32_t root, uint64_t low, uint64_t high)
+{
+	for (; low < high; low += 8) {
+		unsigned room;
+		struct cell *cell = memory_all(&model->memory, memory_granule(&model->memory, low), &room);
+
+		for (; room; room--, cell++)
+			if (cell->mask && cell->location & CELL_MARK && cell->set &&
+			    set_root(model, cell->set) == root)
+				cell->location = cell->read = cell->written = 0;
+	}
+}
+
+/*
+ * The sink hears of what was done to the cell, by the unit whose mark it has or (0)
+ * by all open ones, and of nothing else that they did. Edges at a cell take no more;
+ * telling the rest would be work, and a location for each. Of an access to many
+ * granules all are asked for at once. False: it had better hear of everything.
+ */
+static bool tell_some(struct model *model, uint32_t root, uint32_t index, const struct accessor *who,
+		      uint64_t granule, uint8_t mask)
+{
+	uint64_t high = granule + 8, end = who->address + who->size;
+	bool many = false;
+
+	if (end > high && !kept_on(model, root)) {
+		high = (end + 7 - granule > SPAN ? granule + SPAN : end + 7) & ~7ull;
+		mask = UINT8_MAX;
+		index = 0;
+	}
+	if (!index && kept_on(model, root))
 		return false;
-	for (uint32_t i = first; i; i = several ? model->units[i].next_in_set : 0) {
+	uint32_t first = index ? index : set_whole(model, root)->open;
+
+	for (uint32_t i = first; i; i = next_asked(model, index, i)) {
 		const struct open_unit *unit = &model->units[i];
 
 		if (unit->log.notes && unit->log.asked == TIMES)
@@ -107,14 +135,16 @@ static bool tell_cell(struct model *model, uint32_t root, uint32_t index, uint64
 	}
 	if (!many)
 		return false;
-	for (uint32_t i = first; i; i = several ? model->units[i].next_in_set : 0) {
+	for (uint32_t i = first; i; i = next_asked(model, index, i)) {
 		struct open_unit *unit = &model->units[i];
 
 		if (!unit->log.notes)
 			continue;
 		unit->log.asked++;
-		notes_tell_bytes(model, unit->thread, root, &unit->log, granule, mask);
+		notes_tell_bytes(model, unit->thread, root, &unit->log, granule, high, mask);
 	}
+	if (high > granule + 8)
+		clear_marks(model, root, granule, high);
 	return true;
 }
 
@@ -122,7 +152,8 @@ static bool tell_cell(struct model *model, uint32_t root, uint32_t index, uint64
  * The cell has the mark of another unit. True if it matters neither to this access
  * nor the access to it. False: the sink was told.
  */
-static bool make_way(struct model *model, struct cell *cell, uint32_t root, uint64_t granule, bool reads)
+static bool make_way(struct model *model, struct cell *cell, uint32_t root, const struct accessor *who,
+		     uint64_t granule, bool reads)
 {
 	uint32_t other = map_get(&model->marks, cell->location);
 	uint64_t tellings = model->tellings;
@@ -140,10 +171,10 @@ static bool make_way(struct model *model, struct cell *cell, uint32_t root, uint
 	/* They will meet again. */
 	cell->met = true;
 	if (other == READING) {
-		if (!tell_cell(model, root, 0, granule, cell->mask))
+		if (!tell_some(model, root, 0, who, granule, cell->mask))
 			private_tell_all(model, root);
 	} else if (!(other & KEPT_MARK)) {
-		if (!tell_cell(model, root, other, granule, cell->mask))
+		if (!tell_some(model, root, other, who, granule, cell->mask))
 			private_tell(model, other);
 	} else if (set_whole(model, root)->reading) {
 		private_tell_all(model, root);
@@ -177,7 +208,7 @@ bool private_access(struct model *model, struct cell *cell, uint32_t root, const
 		return true;
 	}
 	if (cell->location && (!unit || cell->location != log_mark(&unit->log)) &&
-	    !make_way(model, cell, root, granule, unit && !who->writes))
+	    !make_way(model, cell, root, who, granule, unit && !who->writes))
 		return false;
 	if (!unit || (told && !cell->location))
 		return false;
