@@ -352,6 +352,19 @@ void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struc
 		notes_bar(model, thread, log, root, granule, mask);
 }
 
+bool notes_tell_ended_bytes(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
+			    const struct note *notes, uint32_t unit, uint64_t low, uint64_t high,
+			    uint8_t mask)
+{
+	struct wanted wanted = {.low = low, .high = high, .mask = mask};
+
+	if (!tell(model, root, log, notes, &(struct accessor){.thread = thread, .ended = true, .unit = unit},
+		  &wanted))
+		return false;
+	model->tellings++;
+	return true;
+}
+
 void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
 		      const struct note *notes, uint32_t unit)
 {

@@ -132,6 +132,10 @@ void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struc
 /* All of a unit that has ended, with notes of its own. */
 void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
 		      const struct note *notes, uint32_t unit);
+/* Of some bytes of it, as above; but the log is as it was. True if there was anything. */
+bool notes_tell_ended_bytes(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
+			    const struct note *notes, uint32_t unit, uint64_t low, uint64_t high,
+			    uint8_t mask);
 /* The set became part of another. */
 void notes_move(struct model *model, uint32_t thread, const struct log *log, uint32_t root);
 /* An iteration remembers what it has read, as if the sink had been told. */
@@ -204,6 +208,11 @@ bool kept_on(const struct model *model, uint32_t root);
 /* The sink hears of it. Where units on the set read the same, see private_tell_set. */
 void kept_tell(struct model *model, uint32_t index);
 void kept_tell_set(struct model *model, uint32_t root);
+/* The most notes that one on the set has, or UINT32_MAX if one was asked for bytes as often as this. */
+uint32_t kept_longest(const struct model *model, uint32_t root, uint32_t times);
+/* The sink hears of some bytes of the granules from one address to another, as far as any on the set has
+ * noted them, and no more. */
+void kept_tell_some(struct model *model, uint32_t root, uint64_t low, uint64_t high, uint8_t mask);
 /* No unit on the set matters any more. */
 void kept_drop_set(struct model *model, uint32_t root);
 /* The sink hears of all that are about some of these bytes. True if it did. */

@@ -91,7 +91,7 @@ static uint32_t next_asked(const struct model *model, uint32_t index, uint32_t a
 	return index ? 0 : model->units[at].next_in_set;
 }
 
-/* No open unit has notes of the set's bytes in these granules. */
+/* Nobody has notes of the set's bytes in these granules. */
 static void clear_marks(struct model *model, uint32_t root, uint64_t low, uint64_t high)
 {
 	for (; low < high; low += 8) {
@@ -106,8 +106,8 @@ static void clear_marks(struct model *model, uint32_t root, uint64_t low, uint64
 }
 
 /*
- * The sink hears of what was done to the cell, by the unit whose mark it has or (0)
- * by all open ones, and of nothing else that they did. Edges at a cell take no more;
+ * The sink hears of what was done to the cell, by the open unit whose mark it has or
+ * (0) by all, and of nothing else that they did. Edges at a cell take no more;
  * telling the rest would be work, and a location for each. Of an access to many
  * granules all are asked for at once. False: it had better hear of everything.
  */
@@ -115,15 +115,18 @@ static bool tell_some(struct model *model, uint32_t root, uint32_t index, const 
 		      uint64_t granule, uint8_t mask)
 {
 	uint64_t high = granule + 8, end = who->address + who->size;
-	bool many = false;
+	uint32_t kept;
+	bool many;
 
-	if (end > high && !kept_on(model, root)) {
+	if (end > high) {
 		high = (end + 7 - granule > SPAN ? granule + SPAN : end + 7) & ~7ull;
 		mask = UINT8_MAX;
 		index = 0;
 	}
-	if (!index && kept_on(model, root))
+	kept = index ? 0 : kept_longest(model, root, TIMES);
+	if (kept == UINT32_MAX)
 		return false;
+	many = kept >= LONG;
 	uint32_t first = index ? index : set_whole(model, root)->open;
 
 	for (uint32_t i = first; i; i = next_asked(model, index, i)) {
@@ -143,6 +146,8 @@ static bool tell_some(struct model *model, uint32_t root, uint32_t index, const 
 		unit->log.asked++;
 		notes_tell_bytes(model, unit->thread, root, &unit->log, granule, high, mask);
 	}
+	if (!index)
+		kept_tell_some(model, root, granule, high, mask);
 	if (high > granule + 8)
 		clear_marks(model, root, granule, high);
 	return true;
@@ -170,17 +175,14 @@ static bool make_way(struct model *model, struct cell *cell, uint32_t root, cons
 	}
 	/* They will meet again. */
 	cell->met = true;
-	if (other == READING) {
-		if (!tell_some(model, root, 0, who, granule, cell->mask))
-			private_tell_all(model, root);
-	} else if (!(other & KEPT_MARK)) {
-		if (!tell_some(model, root, other, who, granule, cell->mask))
-			private_tell(model, other);
-	} else if (set_whole(model, root)->reading) {
+	if (tell_some(model, root, other & KEPT_MARK ? 0 : other, who, granule, cell->mask))
+		;
+	else if (other == READING || (other & KEPT_MARK && set_whole(model, root)->reading))
 		private_tell_all(model, root);
-	} else {
+	else if (other & KEPT_MARK)
 		kept_tell(model, other & ~KEPT_MARK);
-	}
+	else
+		private_tell(model, other);
 	if (tellings != model->tellings)
 		return false;
 	/* All who read have ended, and of the others nobody has. */
