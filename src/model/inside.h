@@ -118,7 +118,7 @@ struct whole {
 	uint32_t handle;
 	uint32_t open;    /* units open on it */
 	uint32_t members; /* how many sets have it as their root, itself included */
-	uint32_t next;    /* free list */
+	uint32_t next;    /* free list; where it goes, while they are packed */
 	uint32_t guarded; /* variable: the lock set under which it was last found guarded, plus one */
 	uint32_t looked;  /* element of an array: the lock set, plus one, when it was last seen whether it */
 	uint32_t looked_turn; /* belongs to the others, and model.array_turn at the time */
@@ -261,7 +261,7 @@ struct model {
 	struct set *sets;
 	uint32_t set_count, set_room, set_free;
 	struct whole *wholes;
-	uint32_t whole_count, whole_room, whole_free;
+	uint32_t whole_count, whole_room, whole_free, whole_unused;
 	struct instances { /* address or name to set; see instances.c */
 		struct instance *slots;
 		uint64_t mask, count;
@@ -386,6 +386,18 @@ void instance_add(struct model *model, uint32_t set);
 void instance_remove(struct model *model, uint32_t set);
 void instances_release(struct model *model);
 void sets_init(struct model *model);
+void sets_pack_wholes(struct model *model);
+/* Where many sets have become part of others, the rest is put together. No access is under way. A test has
+ * another number. */
+#ifndef SETS_MANY
+#define SETS_MANY (1u << 14)
+#endif
+static inline void sets_tidy(struct model *model)
+{
+	if (__builtin_expect(
+		    model->whole_count > SETS_MANY && model->whole_unused > model->whole_count / 4 * 3, 0))
+		sets_pack_wholes(model);
+}
 void sets_release(struct model *model);
 static inline uint32_t set_root(const struct model *model, uint32_t set)
 {
