@@ -54,7 +54,7 @@ static void tell_sink(struct model *model, struct cell *cell, uint64_t address, 
 		struct model_unit alone = {.thread = who->thread,
 					   .context = who->context,
 					   .rule = MODEL_RULE_NONE,
-					   .set = model->sets[root].handle,
+					   .set = set_whole(model, root)->handle,
 					   .begin = who->time};
 
 		if (!who->several && !(who->reads && who->writes)) {
@@ -92,7 +92,7 @@ static inline bool access_kept(struct model *model, struct cell *cell, uint32_t 
 {
 	uint64_t tellings = model->tellings;
 
-	if (!model->sets[root].loud) {
+	if (!set_whole(model, root)->loud) {
 		if (__builtin_expect(quiet_access(model, cell, root, who, granule, bytes), 1))
 			return true;
 		if (tellings != model->tellings)
@@ -163,8 +163,8 @@ static void drop_dead_mark(struct model *model, struct cell *cell)
 	uint32_t root = set_root(model, cell->set);
 
 	if (!(cell->location & CELL_MARK) ||
-	    (model->sets[root].loud ? map_get(&model->marks, cell->location) != 0
-				    : quiet_mark(model, root, cell->location)))
+	    (set_whole(model, root)->loud ? map_get(&model->marks, cell->location) != 0
+					  : quiet_mark(model, root, cell->location)))
 		return;
 	cell->location = cell->read = cell->written = 0;
 }

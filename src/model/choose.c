@@ -15,7 +15,7 @@ static uint32_t receiver_look_up(struct model *model, struct frame *frame)
 {
 	const struct routine *routine = routine_of(model, frame->function);
 
-	frame->receiver_own = map_get(&model->instances, frame->receiver);
+	frame->receiver_own = instance_get(model, frame->receiver);
 	if (frame->receiver_own)
 		return set_root(model, frame->receiver_own);
 	frame->receiver_turn = model->turn;
@@ -42,7 +42,7 @@ static inline uint32_t receiver_root(struct model *model, struct frame *frame)
 
 /* Are the set's data variables of the frame's file? An object that is a variable is the file's, for those who
  * use it by its name. */
-static inline bool of_file(const struct model *model, const struct frame *frame, const struct set *set)
+static inline bool of_file(const struct model *model, const struct frame *frame, const struct whole *set)
 {
 	return set->face.name == frame->file &&
 	       (set->face.kind == SET_FILE || set->face.kind == SET_VARIABLE ||
@@ -54,7 +54,7 @@ static enum model_rule declared_look_up(struct model *model, uint32_t thread, st
 					uint32_t root)
 {
 	struct routine *routine = routine_of(model, frame->function);
-	struct set *set = &model->sets[root];
+	const struct whole *set = set_whole(model, root);
 
 	if (routine->declared)
 		return MODEL_RULE_DECLARED;
@@ -106,7 +106,7 @@ static inline enum model_rule declared_on(struct model *model, uint32_t thread, 
 	case FRAME_FUNCTION:
 		if (frame->receiver && receiver_root(model, frame) == root)
 			return MODEL_RULE_RECEIVER;
-		return of_file(model, frame, &model->sets[root]) ? MODEL_RULE_FILE : MODEL_RULE_NONE;
+		return of_file(model, frame, set_whole(model, root)) ? MODEL_RULE_FILE : MODEL_RULE_NONE;
 	default:
 		return declared_look_up(model, thread, frame, root);
 	}

@@ -29,19 +29,18 @@ uint64_t guard_variable(struct model *model, const struct thread *thread,
 	uint64_t element = variable->element_size;
 
 	if (!(variable->flags & ATOMSAN_VARIABLE_ARRAY) || element < LEAST_SIZE ||
-	    variable->size / element > MOST_ELEMENTS || map_get(&model->instances, variable->address))
+	    variable->size / element > MOST_ELEMENTS || instance_get(model, variable->address))
 		return variable->address;
-	if (!map_get(&model->instances, KEY_ARRAY | variable->address) &&
-	    (!thread->held_count || model->live_threads < 2))
+	if (!map_get(&model->arrays, variable->address) && (!thread->held_count || model->live_threads < 2))
 		return variable->address;
 	return KEY_ELEMENT | (variable->address + (address - variable->address) / element * element);
 }
 
 uint32_t guard_pointer(const struct model *model, uint64_t address)
 {
-	uint32_t index = map_get(&model->instances, address);
+	uint32_t index = instance_get(model, address);
 
-	return index ? index : map_get(&model->instances, KEY_ARRAY | address);
+	return index ? index : map_get(&model->arrays, address);
 }
 
 static bool is_element(const struct set *set)
@@ -58,24 +57,25 @@ static bool joins_others(struct model *model, const struct thread *thread, uint3
 			 bool writes)
 {
 	struct set *set = &model->sets[index];
+	struct whole *own = set_whole(model, index);
 	struct trace_variable variable;
 	uint32_t other;
 
 	/* What is only read is looked at anew only if that can have changed. */
-	if (!writes && set->looked == locks + 1 && set->looked_turn == model->array_turn)
+	if (!writes && own->looked == locks + 1 && own->looked_turn == model->array_turn)
 		return false;
-	set->looked = locks + 1;
-	set->looked_turn = model->array_turn;
-	if (!trace_variable_at(model->trace, set->key & ~KEY_ARRAY, &variable))
+	own->looked = locks + 1;
+	own->looked_turn = model->array_turn;
+	if (!trace_variable_at(model->trace, set->key & ~KEY_ELEMENT, &variable))
 		return false;
-	other = map_get(&model->instances, KEY_ARRAY | variable.address);
+	other = map_get(&model->arrays, variable.address);
 	if (!other || (writes && !model->sets[other].owned)) {
-		map_set(&model->instances, KEY_ARRAY | variable.address, index);
+		map_set(&model->arrays, variable.address, index);
 		model->array_turn++;
 		return false;
 	}
 	if (!model->sets[other].owned ||
-	    (thread->held_count && !holds(thread, model->sets[set_root(model, other)].face.guard)))
+	    (thread->held_count && !holds(thread, set_whole(model, set_root(model, other))->face.guard)))
 		return false;
 	set->owned = true;
 	set_merge(model, set_root(model, index), set_root(model, other));
@@ -85,29 +85,29 @@ static bool joins_others(struct model *model, const struct thread *thread, uint3
 void guard_find(struct model *model, struct thread *thread, uint32_t index, bool writes)
 {
 	struct set *set = &model->sets[index];
-	uint32_t locks = held_set(model, thread), file = set->face.name;
+	struct whole *own = set_whole(model, index), *whole = set_whole(model, set->root);
+	uint32_t locks = held_set(model, thread), file = own->face.name;
 	uint64_t guard = thread->held_count ? thread->held[thread->held_count - 1].address : 0;
 
-	if (set->guarded == locks + 1)
+	if (own->guarded == locks + 1)
 		return;
 	if (!set->owned && is_element(set) && joins_others(model, thread, index, locks, writes))
 		return;
 	if (!set->owned && !writes)
 		return;
-	set->guarded = locks + 1;
-	if (set->owned && model->sets[set->root].face.guard &&
-	    holds(thread, model->sets[set->root].face.guard))
+	own->guarded = locks + 1;
+	if (set->owned && whole->face.guard && holds(thread, whole->face.guard))
 		return;
-	if (set->owned && !guard && !model->sets[set->root].face.guard)
+	if (set->owned && !guard && !whole->face.guard)
 		return;
 	set->owned = true;
 
 	uint64_t key = KEY_GROUP | map_hash(guard + file * 0x9e3779b97f4a7c15ull) >> 2;
-	uint32_t group = map_get(&model->instances, key);
+	uint32_t group = instance_get(model, key);
 
 	if (!group) {
 		group = set_new(model, SET_FILE, key, 0, file);
-		model->sets[group].face.guard = guard;
+		set_whole(model, group)->face.guard = guard;
 	}
 	set_merge(model, set_root(model, index), set_root(model, group));
 }

@@ -17,7 +17,7 @@
 
 /* Is the cell, of a set with a unit that has this log, one that nobody else is at? A mark that is not known
  * is of a unit that is nothing to anybody any more (private.c). */
-static ALWAYS bool cell_free(const struct model *model, const struct set *set, const struct cell *cell,
+static ALWAYS bool cell_free(const struct model *model, const struct whole *set, const struct cell *cell,
 			     const struct log *log)
 {
 	if (likely(!set->loud))
@@ -34,7 +34,7 @@ static ALWAYS bool cell_free(const struct model *model, const struct set *set, c
 static ALWAYS struct log *log_with(struct model *model, struct thread *thread, uint32_t root,
 				   const struct cell *cell, const struct accessor *who)
 {
-	struct set *set = &model->sets[root];
+	struct whole *set = set_whole(model, cell->set);
 
 	if (likely(!set->loud)) {
 		struct noted *noted = &set->noted;
@@ -65,7 +65,7 @@ static ALWAYS bool cell_seen(const struct model *model, const struct thread *thr
 			     const struct cell *cell, const struct accessor *who, uint64_t granule,
 			     uint8_t bytes)
 {
-	const struct set *set = &model->sets[root];
+	const struct whole *set = set_whole(model, cell->set);
 	const struct open_unit *unit = &model->units[set->cached_unit];
 
 	return !who->writes && set->loud && cell->location == set->reading && set->reading &&
@@ -171,7 +171,7 @@ static uint64_t pieces_noted(struct model *model, struct thread *thread, const s
 			if (!log || notes_full(thread))
 				break;
 		} else if (set_root(model, cell->set) != root ||
-			   !cell_free(model, &model->sets[root], cell, log)) {
+			   !cell_free(model, set_whole(model, root), cell, log)) {
 			break;
 		}
 		if (notes_have(log, cell, who, bytes)) {
@@ -270,12 +270,12 @@ static inline struct granule *granule_soon(const struct model *model, const stru
 
 /*
  * Much of the time goes by waiting for memory. What comes is asked for: first the
- * granule, some events later what stands there. Words that are no accesses lead to
- * nothing that is there, or do no harm.
+ * granule, some events later what stands there, and then where that leads to. Words
+ * that are no accesses lead to nothing that is there, or do no harm.
  */
 static inline void prefetch(const struct model *model, const struct trace_run *run)
 {
-	enum { FAR = 16, NEAR = 8 };
+	enum { FAR = 16, NEAR = 10, NEXT = 5 };
 	const struct granule *granule;
 
 	if (run->end - run->at < (FAR + 1) * 8)
@@ -283,6 +283,9 @@ static inline void prefetch(const struct model *model, const struct trace_run *r
 	granule = granule_soon(model, run, FAR);
 	if (granule)
 		__builtin_prefetch(granule);
+	granule = granule_soon(model, run, NEXT);
+	if (granule)
+		__builtin_prefetch(set_whole(model, granule->cell.set));
 	granule = granule_soon(model, run, NEAR);
 	if (!granule)
 		return;

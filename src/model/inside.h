@@ -5,6 +5,7 @@
  *   places.c   what is known of a site or a function, looked up once
  *   memory.c   granules, locations, blocks
  *   sets.c     atomic sets: which one an access belongs to, and which merge
+ *   instances.c sets by what they are found by
  *   frames.c   open functions and loop iterations of the threads
  *   choose.c   which of them is the unit of an access
  *   units.c    units that are open
@@ -90,29 +91,40 @@ struct set_face {
 	uint64_t guard; /* group of variables: its lock, 0: none */
 };
 
-/* An atomic set. Merged sets are a tree of depth one: `root` stands for the whole. What most accesses look
- * at comes first, on a line of its own. */
+/*
+ * An atomic set by itself. Merged sets are a tree of depth one: `root` stands for
+ * all of them, and what there is to be known of them together is its `whole`. Where
+ * the elements of an array become part of something there are millions.
+ */
 struct set {
-	uint32_t root;      /* itself, if it is one */
-	uint8_t kind;       /* enum set_kind: what it is by itself */
-	bool owned;         /* belongs to what has a pointer to it, or to a group of variables */
-	bool loud;          /* root: the sink knows of units on it; see quiet.c for those that are not */
-	uint8_t wasted;     /* root: how often much was noted and told all the same; see private.c */
-	struct noted noted; /* root: a unit that the sink does not know of, and others by `next` */
-	uint32_t cached_thread, cached_unit;
-	uint32_t reading; /* root: the mark of what several units read; see private.c */
-	uint32_t handle;
+	uint32_t root;           /* itself, if it is one; 0: it is free */
+	uint32_t whole;          /* the root's; see set_whole */
 	uint32_t refs;           /* cells that belong to it */
-	uint32_t open;           /* root: units open on it */
 	uint32_t next, previous; /* ring of the sets with the same root; free list */
-	uint32_t members;        /* root: how many sets have it as their root, itself included */
-	uint32_t guarded;        /* variable: the lock set under which it was last found guarded, plus one */
-	uint32_t looked; /* element of an array: the lock set, plus one, when it was last seen whether it */
+	uint8_t kind;            /* enum set_kind: what it is by itself */
+	bool owned;              /* belongs to what has a pointer to it, or to a group of variables */
+	uint16_t type;           /* not a root: the type that it was called by before */
+	uint64_t key;            /* by which it is found */
+};
+_Static_assert(sizeof(struct set) == 32, "there are many");
+
+/* Sets that have become one. What most accesses look at comes first, on a line of its own. */
+struct whole {
+	struct noted noted; /* a unit that the sink does not know of, and others by `next` */
+	uint32_t cached_thread, cached_unit;
+	bool loud;        /* the sink knows of units on it; see quiet.c for those that are not */
+	uint8_t wasted;   /* how often much was noted and told all the same; see private.c */
+	uint32_t reading; /* the mark of what several units read; see private.c */
+	uint32_t handle;
+	uint32_t open;    /* units open on it */
+	uint32_t members; /* how many sets have it as their root, itself included */
+	uint32_t next;    /* free list; where it goes, while they are packed */
+	uint32_t guarded; /* variable: the lock set under which it was last found guarded, plus one */
+	uint32_t looked;  /* element of an array: the lock set, plus one, when it was last seen whether it */
 	uint32_t looked_turn; /* belongs to the others, and model.array_turn at the time */
-	uint64_t key;         /* by which it is found */
-	struct set_face face; /* root: of the whole */
+	struct set_face face; /* of the whole */
 } __attribute__((aligned(TABLE_LINE)));
-_Static_assert(offsetof(struct set, reading) == TABLE_LINE, "most accesses look at one line of a set");
+_Static_assert(offsetof(struct whole, handle) == TABLE_LINE, "most accesses look at one line of a set");
 
 /* How far back an iteration remembers what it read. */
 #define UNIT_REMEMBERED 8
@@ -248,8 +260,14 @@ struct model {
 	struct memory memory;
 	struct set *sets;
 	uint32_t set_count, set_room, set_free;
-	struct map instances; /* address or name to set */
-	uint64_t turn; /* goes on when a set merges or is freed: what was found before may have changed */
+	struct whole *wholes;
+	uint32_t whole_count, whole_room, whole_free, whole_unused;
+	struct instances { /* address or name to set; see instances.c */
+		struct instance *slots;
+		uint64_t mask, count;
+	} instances;
+	struct map arrays; /* address of an array to one of its elements; see guards.c */
+	uint64_t turn;     /* goes on when a set merges or is freed: what was found before may have changed */
 	uint32_t everything; /* the set of --sets=one */
 	uint64_t serial;     /* given out to frames */
 	bool by_name;        /* the access under way names the variable that it is to */
@@ -354,17 +372,42 @@ uint32_t guard_pointer(const struct model *model, uint64_t address);
 #define KEY_IGNORED (1ull << 62)
 #define KEY_GROUP (2ull << 62)
 #define KEY_NAME (3ull << 62)
-#define KEY_ELEMENT KEY_IGNORED              /* with an address, which KEY_IGNORED has not */
-#define KEY_ARRAY (KEY_ELEMENT | 1ull << 61) /* with an array's address: one of its elements */
+#define KEY_ELEMENT KEY_IGNORED /* with an address, which KEY_IGNORED has not */
 uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name);
 uint32_t set_find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name);
 /* The two roots become one, which keeps the name of `owner`. */
 uint32_t set_merge(struct model *model, uint32_t object, uint32_t owner);
+/* instances.c */
+/* The set with this key; 0: there is none. */
+uint32_t instance_get(const struct model *model, uint64_t key);
+/* The set, which has a key, is found by it from now on. */
+void instance_add(struct model *model, uint32_t set);
+/* It is not, if it was. */
+void instance_remove(struct model *model, uint32_t set);
+void instances_release(struct model *model);
 void sets_init(struct model *model);
+void sets_pack_wholes(struct model *model);
+/* Where many sets have become part of others, the rest is put together. No access is under way. A test has
+ * another number. */
+#ifndef SETS_MANY
+#define SETS_MANY (1u << 14)
+#endif
+static inline void sets_tidy(struct model *model)
+{
+	if (__builtin_expect(
+		    model->whole_count > SETS_MANY && model->whole_unused > model->whole_count / 4 * 3, 0))
+		sets_pack_wholes(model);
+}
 void sets_release(struct model *model);
 static inline uint32_t set_root(const struct model *model, uint32_t set)
 {
 	return model->sets[set].root;
+}
+/* Of a root; or of any set that is no variable: one that became part of others keeps its own, for what
+ * guards.c finds out of each. */
+static inline struct whole *set_whole(const struct model *model, uint32_t set)
+{
+	return &model->wholes[model->sets[set].whole];
 }
 /* The root of the set that the cell belongs to, found or made; 0: the user has no eye for it. If sets merge,
  * the cell may be elsewhere afterwards: see model.tellings. */
@@ -498,7 +541,7 @@ bool unit_remembers_enough(const struct model *model, uint32_t set);
 bool unit_reads_again(struct model *model, uint32_t set, uint64_t address);
 static inline uint32_t unit_of_access(struct model *model, uint32_t thread, uint32_t root)
 {
-	const struct set *set = &model->sets[root];
+	const struct whole *set = set_whole(model, root);
 
 	if (__builtin_expect(set->cached_unit && set->cached_thread == thread, 1))
 		return model->units[set->cached_unit].handle;

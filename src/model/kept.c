@@ -62,7 +62,7 @@ static bool is_there(const struct model *model, const struct kept *kept)
 
 static void drop(struct model *model, uint32_t root, uint32_t index, uint32_t before)
 {
-	struct set *set = &model->sets[root];
+	struct whole *set = set_whole(model, root);
 
 	free(take(model, root, index, before).notes);
 	if (set->wasted && set->wasted < PRIVATE_WASTED)
@@ -124,7 +124,7 @@ bool kept_add(struct model *model, uint32_t unit_index)
 	const struct thread *thread = &model->threads[unit->thread];
 	uint32_t count = 0, index;
 
-	if (!model->sink.unit_reference || unit->log.barred)
+	if (!model->sink.unit_reference)
 		return false;
 	for (uint32_t i = unit->log.notes; i; i = thread->notes[i - 1].previous)
 		count++;
@@ -154,7 +154,7 @@ bool kept_add(struct model *model, uint32_t unit_index)
 void kept_tell(struct model *model, uint32_t index)
 {
 	uint32_t root = model->kept[index].set, before = 0;
-	struct set *set = &model->sets[root];
+	struct whole *set = set_whole(model, root);
 
 	for (uint32_t i = map_get(&model->kept_of, root); i != index; i = model->kept[i].next)
 		before = i;
@@ -174,6 +174,59 @@ void kept_tell_set(struct model *model, uint32_t root)
 
 	while (model->kept_alive && (index = map_get(&model->kept_of, root)))
 		kept_tell(model, index);
+}
+
+uint32_t kept_longest(const struct model *model, uint32_t root, uint32_t times)
+{
+	uint32_t longest = 0;
+
+	if (!model->kept_alive)
+		return 0;
+	for (uint32_t i = map_get(&model->kept_of, root); i; i = model->kept[i].next) {
+		if (model->kept[i].log.asked == times)
+			return UINT32_MAX;
+		if (model->kept[i].count > longest)
+			longest = model->kept[i].count;
+	}
+	return longest;
+}
+
+/* The bytes are no more, to its notes. */
+static void bar(struct model *model, struct kept *kept, uint64_t low, uint64_t high, uint8_t mask)
+{
+	uint32_t more = (uint32_t)((high - low + 63) / 64);
+
+	kept->notes = mem_resize(kept->notes, kept->count + (size_t)more, sizeof(*kept->notes));
+	for (; low < high; low += 64) {
+		uint64_t some = mask * 0x0101010101010101ull;
+
+		if (high - low < 64)
+			some &= ~0ull >> (64 - (high - low));
+		kept->notes[kept->count] = (struct note){.address = low,
+							 .some = some,
+							 .set = kept->set,
+							 .previous = kept->count,
+							 .unit = kept->log.number};
+		kept->count++;
+	}
+	kept->log.notes = kept->count;
+	kept->log.barred = true;
+	model->kept_notes += more;
+}
+
+void kept_tell_some(struct model *model, uint32_t root, uint64_t low, uint64_t high, uint8_t mask)
+{
+	if (!kept_on(model, root))
+		return;
+	drop_gone(model, root);
+	for (uint32_t i = map_get(&model->kept_of, root); i; i = model->kept[i].next) {
+		struct kept *kept = &model->kept[i];
+
+		kept->log.asked++;
+		if (notes_tell_ended_bytes(model, kept->thread, root, &kept->log, kept->notes, kept->unit,
+					   low, high, mask))
+			bar(model, kept, low, high, mask);
+	}
 }
 
 void kept_drop_set(struct model *model, uint32_t root)

@@ -90,7 +90,7 @@ char *model_set_name(const struct model *model, uint64_t address, uint32_t site)
 
 	if (!index)
 		return gone_name(model, site);
-	const struct set_face *face = &model->sets[model->sets[index].root].face;
+	const struct set_face *face = &set_whole(model, set_root(model, index))->face;
 
 	switch (face->kind) {
 	case SET_FILE:
@@ -134,12 +134,19 @@ char *model_variable_name(const struct model *model, const struct model_access *
 	return name ? name : mem_textf("%#" PRIx64, access->address);
 }
 
+/* By which the set is called, or was before it became part of another. */
+static uint16_t set_type(const struct model *model, uint32_t index)
+{
+	return set_root(model, index) == index ? set_whole(model, index)->face.type : model->sets[index].type;
+}
+
 char *model_lock_name(const struct model *model, uint64_t address)
 {
 	const char *std = trace_std_name(model->trace, TRACE_STD_LOCKS, address);
 	struct memory *memory = (struct memory *)&model->memory;
 	const struct memory_block *block;
 	uint32_t index;
+	uint16_t type;
 	char *name;
 
 	if (std)
@@ -147,9 +154,8 @@ char *model_lock_name(const struct model *model, uint64_t address)
 	if ((name = by_address(model, address)))
 		return name;
 	block = memory_block_of(memory, address);
-	if (block && (index = map_get(&model->instances, block->start)) && model->sets[index].face.type)
-		return mem_textf("lock of %s at %#" PRIx64,
-				 nametable_name(&model->types, model->sets[index].face.type - 1u),
+	if (block && (index = instance_get(model, block->start)) && (type = set_type(model, index)))
+		return mem_textf("lock of %s at %#" PRIx64, nametable_name(&model->types, type - 1u),
 				 block->start);
 	return mem_textf("lock %#" PRIx64, address);
 }

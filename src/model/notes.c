@@ -49,7 +49,7 @@ struct log *notes_log(struct model *model, struct thread *thread, const struct n
 {
 	struct log *log = NULL;
 
-	if (model->sets[note->set].loud) {
+	if (set_whole(model, note->set)->loud) {
 		uint32_t unit = map_get(&thread->open, note->set);
 
 		if (unit)
@@ -80,7 +80,7 @@ static void tell_all(struct model *model, struct thread *thread)
 
 		if (!notes_log(model, thread, &thread->notes[i]))
 			continue;
-		if (!model->sets[set].loud)
+		if (!set_whole(model, set)->loud)
 			quiet_end(model, set);
 		private_tell(model, map_get(&thread->open, set));
 	}
@@ -100,7 +100,7 @@ static bool drop_all(struct model *model, struct thread *thread)
 		return false;
 	/* Units that the sink knows of may come before others of the thread, which it asks for. */
 	for (uint32_t i = 0; i < thread->note_count; i++)
-		if (model->sets[thread->notes[i].set].loud)
+		if (set_whole(model, thread->notes[i].set)->loud)
 			return false;
 	for (uint32_t i = 0; i < thread->note_count; i++) {
 		struct log *log = notes_log(model, thread, &thread->notes[i]);
@@ -221,8 +221,16 @@ void notes_bar(struct model *model, uint32_t thread_index, struct log *log, uint
 	notes_bars_add(&thread->bars, note);
 }
 
+/* Bytes that are asked for: the same ones, by number, of each granule from one address to another. */
+struct wanted {
+	uint64_t low, high;
+	uint8_t mask;
+};
+static const struct wanted everything = {.high = UINT64_MAX, .mask = UINT8_MAX};
+
 /* The log's notes, latest first, and the bytes that are no more. */
-static void collect(struct model *model, const struct note *notes, const struct log *log)
+static void collect(struct model *model, const struct note *notes, const struct log *log,
+		    const struct wanted *wanted)
 {
 	struct told *told = &model->told;
 
@@ -236,6 +244,9 @@ static void collect(struct model *model, const struct note *notes, const struct 
 			told->room = told->room ? told->room * 2 : 64;
 			told->notes = mem_resize(told->notes, told->room, sizeof(*told->notes));
 		}
+		if (note->address >= wanted->high ||
+		    note->address + (note->to ? note->to : 64) <= wanted->low)
+			continue;
 		if (note->to) {
 			told->notes[told->count++] = index - 1;
 			continue;
@@ -258,10 +269,13 @@ static uint8_t still_there(const struct model *model, uint32_t number, uint64_t 
 	return mask;
 }
 
-/* Each granule's bytes that the note is about, with the access that it was. */
-static void each_granule(struct model *model, uint32_t root, const struct log *log, const struct note *note,
-			 uint32_t number, struct accessor who)
+/* Each granule's bytes that the note is about, with the access that it was. True if there are any. */
+static bool each_granule(struct model *model, uint32_t root, const struct log *log, const struct note *note,
+			 uint32_t number, struct accessor who, const struct wanted *wanted)
 {
+	bool any = false;
+	uint64_t k = wanted->low > note->address ? (wanted->low - note->address) / note->size : 0;
+
 	who.size = note->size;
 	who.site = note->site;
 	who.context = note->context;
@@ -272,49 +286,91 @@ static void each_granule(struct model *model, uint32_t root, const struct log *l
 	who.claims = note->claims;
 	who.late = true;
 
-	for (uint64_t k = 0, accesses = note_accesses(note); k < accesses; k++) {
-		uint64_t end = note_end(note, k);
+	for (uint64_t accesses = note_accesses(note); k < accesses; k++) {
+		uint64_t at = note_begin(note, k), end = note_end(note, k), stop;
 
 		who.address = note->address + k * note->size;
-		for (uint64_t at = note_begin(note, k), stop; at < end; at = stop) {
+		if (who.address >= wanted->high)
+			break;
+		if (at < wanted->low)
+			at = wanted->low;
+		if (end > wanted->high)
+			end = wanted->high;
+		for (; at < end; at = stop) {
 			uint8_t mask;
 
 			stop = (at | 7) + 1 < end ? (at | 7) + 1 : end;
-			mask = memory_bytes(at, stop);
+			mask = memory_bytes(at, stop) & wanted->mask;
 			if (log->barred)
 				mask = still_there(model, number, at & ~7ull, mask);
 			if (mask)
 				access_told(model, root, &who, at & ~7ull, mask);
+			any |= mask != 0;
 		}
 	}
+	return any;
 }
 
-static void tell(struct model *model, uint32_t root, const struct log *log, const struct note *notes,
-		 const struct accessor *who)
+/* True if there was anything. */
+static bool tell(struct model *model, uint32_t root, const struct log *log, const struct note *notes,
+		 const struct accessor *who, const struct wanted *wanted)
 {
-	model->tellings++;
-	collect(model, notes, log);
+	bool any = false;
+
+	collect(model, notes, log, wanted);
 	/* Of one cell a read is noted only if it comes before the write. */
 	for (unsigned writes = 0; writes < 2; writes++)
 		for (uint32_t i = model->told.count; i-- > 0;) {
 			uint32_t number = model->told.notes[i];
 
 			if (notes[number].writes == writes)
-				each_granule(model, root, log, &notes[number], number, *who);
+				any |= each_granule(model, root, log, &notes[number], number, *who, wanted);
 		}
+	return any;
 }
 
 void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log *log)
 {
 	struct log all = *log;
 
-	tell(model, root, &all, model->threads[thread].notes, &(struct accessor){.thread = thread});
+	model->tellings++;
+	tell(model, root, &all, model->threads[thread].notes, &(struct accessor){.thread = thread},
+	     &everything);
+}
+
+void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struct log *log, uint64_t low,
+		      uint64_t high, uint8_t mask)
+{
+	struct wanted wanted = {.low = low, .high = high, .mask = mask};
+	struct log all = *log;
+
+	if (!tell(model, root, &all, model->threads[thread].notes, &(struct accessor){.thread = thread},
+		  &wanted))
+		return;
+	model->tellings++;
+	for (uint64_t granule = low; granule < high; granule += 8)
+		notes_bar(model, thread, log, root, granule, mask);
+}
+
+bool notes_tell_ended_bytes(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
+			    const struct note *notes, uint32_t unit, uint64_t low, uint64_t high,
+			    uint8_t mask)
+{
+	struct wanted wanted = {.low = low, .high = high, .mask = mask};
+
+	if (!tell(model, root, log, notes, &(struct accessor){.thread = thread, .ended = true, .unit = unit},
+		  &wanted))
+		return false;
+	model->tellings++;
+	return true;
 }
 
 void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
 		      const struct note *notes, uint32_t unit)
 {
-	tell(model, root, log, notes, &(struct accessor){.thread = thread, .ended = true, .unit = unit});
+	model->tellings++;
+	tell(model, root, log, notes, &(struct accessor){.thread = thread, .ended = true, .unit = unit},
+	     &everything);
 }
 
 void notes_move(struct model *model, uint32_t thread, const struct log *log, uint32_t root)
@@ -327,7 +383,7 @@ void notes_move(struct model *model, uint32_t thread, const struct log *log, uin
 
 void notes_remember(struct model *model, uint32_t thread, uint32_t root, const struct log *log)
 {
-	collect(model, model->threads[thread].notes, log);
+	collect(model, model->threads[thread].notes, log, &everything);
 	for (uint32_t i = model->told.count; i-- > 0;) {
 		const struct note *note = &model->threads[thread].notes[model->told.notes[i]];
 
@@ -345,10 +401,10 @@ void notes_remember(struct model *model, uint32_t thread, uint32_t root, const s
 /* Units that stay open must not have the numbers of later ones either. */
 static void number_anew(struct model *model, uint32_t set)
 {
-	struct noted *noted = &model->sets[set].noted;
+	struct noted *noted = &set_whole(model, set)->noted;
 
 	private_alone(model, set);
-	for (uint32_t i = model->sets[set].open; i; i = model->units[i].next_in_set)
+	for (uint32_t i = set_whole(model, set)->open; i; i = model->units[i].next_in_set)
 		model->units[i].log = notes_begin(model, model->units[i].log.frame);
 	for (; noted; noted = noted->next ? &model->noted[noted->next] : NULL)
 		noted->log = notes_begin(model, noted->log.frame);
@@ -362,7 +418,8 @@ void notes_renumber(struct model *model)
 		tell_all(model, &model->threads[i]);
 	kept_tell_bytes(model, 0, UINT64_MAX);
 	for (uint32_t i = 1; i < model->set_count; i++)
-		number_anew(model, i);
+		if (set_root(model, i) == i)
+			number_anew(model, i);
 	memory_clear_marks(&model->memory);
 	model->renumbered = model->numbers;
 }

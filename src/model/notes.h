@@ -23,8 +23,8 @@
 
 struct accessor;
 struct model;
-struct set;
 struct thread;
+struct whole;
 
 /* Whose notes they are. */
 struct log {
@@ -35,6 +35,7 @@ struct log {
 	bool barred;    /* some say that bytes are no more */
 	bool ordered;   /* of an iteration: what it read first is asked for */
 	uint8_t first;  /* see tidy.c */
+	uint8_t asked;  /* how often it was looked through for the bytes of a cell; see private.c */
 };
 
 /* A unit that the sink does not know of; see quiet.c. */
@@ -52,20 +53,21 @@ struct noted {
 /* Accesses of a unit: one, or several from the same place to neighbouring bytes or at equal distances. Or
  * that bytes stopped being what they were. */
 struct note {
-	uint64_t address;  /* of the first access; of the granule */
-	uint64_t time;     /* of the first access */
-	uint64_t some;     /* not 0: a bit for each of the accesses meant, wholly; the others are none. Of
-			    * bytes that are no more, a bit for each. */
-	uint32_t from, to; /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
-	uint32_t size;     /* of each access */
+	uint64_t address;   /* of the first access; of the granule */
+	uint64_t time : 60; /* of the first access */
+	uint64_t reads : 1, writes : 1, claims : 1;
+	uint64_t stays : 1; /* of nothing, but it is a note */
+	uint64_t some;      /* not 0: a bit for each of the accesses meant, wholly; the others are none. Of
+			     * bytes that are no more, a bit for each. */
+	uint32_t from, to;  /* the bytes meant, counted from there; `to` is 0 for bytes that are no more */
+	uint32_t size;      /* of each access */
 	uint32_t site, context, locks;
 	uint32_t set;
 	uint32_t previous; /* of the unit, plus one */
 	uint32_t unit;     /* the log's number */
 	uint32_t epoch;    /* the thread's */
-	bool reads : 1, writes : 1, claims : 1;
-	bool stays : 1; /* of nothing, but it is a note */
 };
+_Static_assert(sizeof(struct note) == 64, "there are many");
 
 /* Where bytes lie, at most, that are no more. */
 struct notes_bars {
@@ -123,9 +125,17 @@ void notes_bar(struct model *model, uint32_t thread, struct log *log, uint32_t r
 	       uint8_t mask);
 /* The sink hears of it all. The unit is open, and the sink knows of it. */
 void notes_tell(struct model *model, uint32_t thread, uint32_t root, struct log *log);
-/* The same of a unit that has ended, with notes of its own. */
+/* The same of some bytes of the granules from one address to another, and no more. The log has no notes of
+ * them afterwards. */
+void notes_tell_bytes(struct model *model, uint32_t thread, uint32_t root, struct log *log, uint64_t low,
+		      uint64_t high, uint8_t mask);
+/* All of a unit that has ended, with notes of its own. */
 void notes_tell_ended(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
 		      const struct note *notes, uint32_t unit);
+/* Of some bytes of it, as above; but the log is as it was. True if there was anything. */
+bool notes_tell_ended_bytes(struct model *model, uint32_t thread, uint32_t root, const struct log *log,
+			    const struct note *notes, uint32_t unit, uint64_t low, uint64_t high,
+			    uint8_t mask);
 /* The set became part of another. */
 void notes_move(struct model *model, uint32_t thread, const struct log *log, uint32_t root);
 /* An iteration remembers what it has read, as if the sink had been told. */
@@ -163,7 +173,7 @@ void quiet_end(struct model *model, uint32_t root);
 /* The bytes of a cell of the set are forgotten. */
 void quiet_forget(struct model *model, uint32_t set, uint64_t granule, const struct cell *cell);
 /* The set is no more. */
-void quiet_drop(struct model *model, struct set *set);
+void quiet_drop(struct model *model, struct whole *set);
 
 /* private.c */
 /* Where so many more units' notes were told than dropped, noting is work done twice. */
@@ -198,6 +208,11 @@ bool kept_on(const struct model *model, uint32_t root);
 /* The sink hears of it. Where units on the set read the same, see private_tell_set. */
 void kept_tell(struct model *model, uint32_t index);
 void kept_tell_set(struct model *model, uint32_t root);
+/* The most notes that one on the set has, or UINT32_MAX if one was asked for bytes as often as this. */
+uint32_t kept_longest(const struct model *model, uint32_t root, uint32_t times);
+/* The sink hears of some bytes of the granules from one address to another, as far as any on the set has
+ * noted them, and no more. */
+void kept_tell_some(struct model *model, uint32_t root, uint64_t low, uint64_t high, uint8_t mask);
 /* No unit on the set matters any more. */
 void kept_drop_set(struct model *model, uint32_t root);
 /* The sink hears of all that are about some of these bytes. True if it did. */

@@ -106,14 +106,14 @@ static inline void note_add(struct thread *thread, struct log *log, uint32_t roo
 	note->size = who->size;
 	note->some = 0;
 	note->epoch = thread->epoch;
-	note->stays = false;
 	note->site = who->site;
 	note->context = who->context;
 	note->locks = who->locks;
+	note->time = who->time;
 	note->reads = who->reads;
 	note->writes = who->writes;
 	note->claims = who->claims;
-	note->time = who->time;
+	note->stays = false;
 }
 
 /* The same for any bytes of a granule: those between them may be another cell, with another past. */

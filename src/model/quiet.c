@@ -26,7 +26,7 @@ static struct noted *noted_at(struct model *model, uint32_t index)
 
 struct noted *quiet_noted(struct model *model, uint32_t root, uint32_t thread)
 {
-	struct noted *noted = &model->sets[root].noted;
+	struct noted *noted = &set_whole(model, root)->noted;
 
 	for (; noted; noted = noted_at(model, noted->next))
 		if (noted->thread == thread && quiet_open(model, noted))
@@ -37,7 +37,7 @@ struct noted *quiet_noted(struct model *model, uint32_t root, uint32_t thread)
 /* Is a unit of another thread noted down, one that writes or any? */
 static bool others(struct model *model, uint32_t root, uint32_t thread, bool writing)
 {
-	struct noted *noted = &model->sets[root].noted;
+	struct noted *noted = &set_whole(model, root)->noted;
 
 	for (; noted; noted = noted_at(model, noted->next))
 		if (noted->thread != thread && (noted->writes || !writing) && quiet_open(model, noted))
@@ -48,7 +48,7 @@ static bool others(struct model *model, uint32_t root, uint32_t thread, bool wri
 /* A place for one more unit on the set: that of one which has ended, or a new one. */
 static struct noted *noted_new(struct model *model, uint32_t root)
 {
-	struct noted *first = &model->sets[root].noted, *noted = first;
+	struct noted *first = &set_whole(model, root)->noted, *noted = first;
 	uint32_t index;
 
 	for (; noted; noted = noted_at(model, noted->next))
@@ -69,7 +69,7 @@ static struct noted *noted_new(struct model *model, uint32_t root)
 	return &model->noted[index];
 }
 
-void quiet_drop(struct model *model, struct set *set)
+void quiet_drop(struct model *model, struct whole *set)
 {
 	uint32_t index = set->noted.next;
 
@@ -85,9 +85,9 @@ void quiet_drop(struct model *model, struct set *set)
 
 bool quiet_mark(struct model *model, uint32_t root, uint32_t mark)
 {
-	const struct noted *noted = &model->sets[root].noted;
+	const struct noted *noted = &set_whole(model, root)->noted;
 
-	if (mark == model->sets[root].reading)
+	if (mark == set_whole(model, root)->reading)
 		return true;
 	for (; noted; noted = noted_at(model, noted->next))
 		if (mark == log_mark(&noted->log) && quiet_open(model, noted))
@@ -98,7 +98,7 @@ bool quiet_mark(struct model *model, uint32_t root, uint32_t mark)
 /* Several units read: a cell that more than one of them has been at gets the set's mark (read_by_others). */
 static void share(struct model *model, uint32_t root)
 {
-	struct noted *noted = &model->sets[root].noted;
+	struct noted *noted = &set_whole(model, root)->noted;
 	uint32_t open = 0;
 
 	if (!noted->next)
@@ -109,7 +109,7 @@ static void share(struct model *model, uint32_t root)
 		private_alone(model, root);
 		return;
 	}
-	for (noted = &model->sets[root].noted; noted; noted = noted_at(model, noted->next))
+	for (noted = &set_whole(model, root)->noted; noted; noted = noted_at(model, noted->next))
 		noted->shared = true;
 }
 
@@ -135,7 +135,7 @@ static struct noted *begin(struct model *model, struct noted *noted, uint32_t th
 
 bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t root, uint32_t rule)
 {
-	if (!model->quiet || model->sets[root].loud)
+	if (!model->quiet || set_whole(model, root)->loud)
 		return false;
 	begin(model, noted_new(model, root), thread, frame, root, rule);
 	return true;
@@ -147,17 +147,17 @@ struct noted *quiet_only(struct model *model, uint32_t thread, uint32_t root)
 
 	if (frame == UINT32_MAX)
 		return NULL;
-	return begin(model, &model->sets[root].noted, thread, frame, root, rule);
+	return begin(model, &set_whole(model, root)->noted, thread, frame, root, rule);
 }
 
 /* The unit reads what others that are open have read, too. Then the cell has the mark of all. */
 static bool read_by_others(struct model *model, struct cell *cell, uint32_t root, const struct noted *own)
 {
-	const struct noted *noted = &model->sets[root].noted;
+	const struct noted *noted = &set_whole(model, root)->noted;
 
 	if (!(cell->location & CELL_MARK) || cell->location == log_mark(&own->log))
 		return false;
-	if (cell->location == model->sets[root].reading)
+	if (cell->location == set_whole(model, root)->reading)
 		return true;
 	for (; noted; noted = noted_at(model, noted->next))
 		if (cell->location == log_mark(&noted->log) && quiet_open(model, noted)) {
@@ -171,7 +171,7 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 		  uint64_t granule, uint8_t bytes)
 {
 	struct thread *thread = &model->threads[who->thread];
-	struct noted *noted = &model->sets[root].noted;
+	struct noted *noted = &set_whole(model, root)->noted;
 
 	if (__builtin_expect(noted->thread != who->thread || noted->next || !quiet_open(model, noted), 0)) {
 		/* Of others that only read, who only reads is no matter. */
@@ -219,12 +219,12 @@ static bool has_notes_of(const struct log *log, const struct cell *cell, uint32_
 
 void quiet_forget(struct model *model, uint32_t root, uint64_t granule, const struct cell *cell)
 {
-	struct noted *noted = &model->sets[root].noted;
-	uint32_t reading = model->sets[root].reading;
+	struct noted *noted = &set_whole(model, root)->noted;
+	uint32_t reading = set_whole(model, root)->reading;
 
 	if (!cell->mask || !(cell->location & CELL_MARK))
 		return;
-	for (uint32_t i = model->sets[root].open; i; i = model->units[i].next_in_set)
+	for (uint32_t i = set_whole(model, root)->open; i; i = model->units[i].next_in_set)
 		if (has_notes_of(&model->units[i].log, cell, reading))
 			notes_bar(model, model->units[i].thread, &model->units[i].log, root, granule,
 				  cell->mask);
@@ -235,7 +235,7 @@ void quiet_forget(struct model *model, uint32_t root, uint64_t granule, const st
 
 void quiet_end(struct model *model, uint32_t root)
 {
-	struct noted *noted = &model->sets[root].noted;
+	struct noted *noted = &set_whole(model, root)->noted;
 
 	/* If they are several, they only read, and in which order is no matter. */
 	for (; noted; noted = noted_at(model, noted->next)) {
@@ -247,13 +247,13 @@ void quiet_end(struct model *model, uint32_t root)
 		index = unit_open(model, noted->thread, noted->log.frame, root, noted->rule, noted->begin);
 		unit = &model->units[index];
 		unit->log = noted->log;
-		model->sets[root].cached_thread = noted->thread;
-		model->sets[root].cached_unit = index;
+		set_whole(model, root)->cached_thread = noted->thread;
+		set_whole(model, root)->cached_unit = index;
 		if (!unit->log.notes)
 			continue;
 		map_set(&model->marks, log_mark(&unit->log), index);
 		if (unit->iteration)
 			notes_remember(model, noted->thread, root, &unit->log);
 	}
-	quiet_drop(model, &model->sets[root]);
+	quiet_drop(model, set_whole(model, root));
 }

@@ -19,9 +19,63 @@
 
 #include <string.h>
 
+static uint32_t whole_new(struct model *model)
+{
+	uint32_t index = model->whole_free;
+
+	if (index) {
+		model->whole_free = model->wholes[index].next;
+		model->whole_unused--;
+		return index;
+	}
+	if (model->whole_count == model->whole_room) {
+		model->wholes = table_resize(model->wholes, model->whole_room, model->whole_room * 2ul,
+					     sizeof(*model->wholes));
+		model->whole_room *= 2;
+	}
+	return model->whole_count++;
+}
+
+static void whole_free(struct model *model, uint32_t index)
+{
+	model->wholes[index] = (struct whole){.next = model->whole_free};
+	model->whole_free = index;
+	model->whole_unused++;
+}
+
+static bool has_whole(const struct model *model, uint32_t set)
+{
+	return model->sets[set].root == set || model->sets[set].kind == SET_VARIABLE;
+}
+
+void sets_pack_wholes(struct model *model)
+{
+	uint32_t room = 256, count = 1;
+	struct whole *old = model->wholes;
+
+	while (room < model->whole_count - model->whole_unused)
+		room *= 2;
+	model->wholes = table_resize(NULL, 0, room, sizeof(*model->wholes));
+	model->wholes[0] = (struct whole){0};
+	for (uint32_t i = 1; i < model->set_count; i++)
+		if (model->sets[i].root && has_whole(model, i)) {
+			struct whole *from = &old[model->sets[i].whole];
+
+			model->wholes[count] = *from;
+			from->next = count++;
+		}
+	for (uint32_t i = 1; i < model->set_count; i++)
+		if (model->sets[i].root)
+			model->sets[i].whole = old[model->sets[i].whole].next;
+	table_free(old, model->whole_room, sizeof(*old));
+	model->whole_room = room;
+	model->whole_count = count;
+	model->whole_free = model->whole_unused = 0;
+}
+
 uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name)
 {
-	uint32_t index = model->set_free;
+	uint32_t index = model->set_free, whole = whole_new(model);
 
 	if (index) {
 		model->set_free = model->sets[index].next;
@@ -33,28 +87,38 @@ uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t
 		}
 		index = model->set_count++;
 	}
-	struct set *set = &model->sets[index];
-
-	*set = (struct set){.root = index,
-			    .handle = model->sink.set_new(model->sink.user),
-			    .next = index,
-			    .previous = index,
-			    .members = 1,
-			    .key = key,
-			    .kind = (uint8_t)kind,
-			    .face = {.name = name, .type = type, .kind = (uint8_t)kind}};
+	model->sets[index] = (struct set){.root = index,
+					  .whole = whole,
+					  .next = index,
+					  .previous = index,
+					  .key = key,
+					  .kind = (uint8_t)kind};
+	model->wholes[whole] = (struct whole){.handle = model->sink.set_new(model->sink.user),
+					      .members = 1,
+					      .face = {.name = name, .type = type, .kind = (uint8_t)kind}};
 	if (key)
-		map_set(&model->instances, key, index);
+		instance_add(model, index);
 	model->stats.sets++;
 	return index;
 }
 
+/* It is a root, or of a kind that keeps a whole of its own, or the whole is another's. */
+static void set_free(struct model *model, uint32_t index, bool whole)
+{
+	if (whole)
+		whole_free(model, model->sets[index].whole);
+	model->sets[index] = (struct set){.next = model->set_free};
+	model->set_free = index;
+}
+
 void sets_init(struct model *model)
 {
-	model->set_room = 256;
+	model->set_room = model->whole_room = 256;
 	model->sets = table_resize(NULL, 0, model->set_room, sizeof(*model->sets));
 	model->sets[0] = (struct set){0};
-	model->set_count = 1;
+	model->wholes = table_resize(NULL, 0, model->whole_room, sizeof(*model->wholes));
+	model->wholes[0] = (struct whole){0};
+	model->set_count = model->whole_count = 1;
 	if (model->options.sets == MODEL_SETS_ONE)
 		model->everything = set_new(model, SET_ONE, 0, 0, 0);
 }
@@ -62,38 +126,42 @@ void sets_init(struct model *model)
 void sets_release(struct model *model)
 {
 	table_free(model->sets, model->set_room, sizeof(*model->sets));
-	map_release(&model->instances);
+	table_free(model->wholes, model->whole_room, sizeof(*model->wholes));
+	instances_release(model);
+	map_release(&model->arrays);
 }
 
 static void unlink_key(struct model *model, uint32_t index)
 {
 	struct set *set = &model->sets[index];
 
-	if (set->key && map_get(&model->instances, set->key) == index)
-		map_remove(&model->instances, set->key);
+	if (set->key)
+		instance_remove(model, index);
 	set->key = 0;
 	model->turn++;
 }
 
 /* Is nothing left of the root's set that could be accessed, or become part of it again? */
-static bool goes(const struct set *set)
+static bool goes(const struct model *model, uint32_t root)
 {
-	return !set->refs && set->members == 1 && set->kind < SET_NAMED && set->kind != SET_FILE;
+	const struct set *set = &model->sets[root];
+
+	return !set->refs && set_whole(model, root)->members == 1 && set->kind < SET_NAMED &&
+	       set->kind != SET_FILE;
 }
 
 static void free_root_if_idle(struct model *model, uint32_t root)
 {
-	struct set *set = &model->sets[root];
+	struct whole *set = set_whole(model, root);
 
-	if (!goes(set) || set->open)
+	if (!goes(model, root) || set->open)
 		return;
 	unlink_key(model, root);
 	kept_drop_set(model, root);
 	private_alone(model, root);
 	model->sink.set_free(model->sink.user, set->handle);
 	quiet_drop(model, set);
-	set->next = model->set_free;
-	model->set_free = root;
+	set_free(model, root, true);
 }
 
 /* A granule leaves the set. */
@@ -108,18 +176,17 @@ static void unreference(struct model *model, uint32_t index)
 		unlink_key(model, index);
 		model->sets[set->previous].next = set->next;
 		model->sets[set->next].previous = set->previous;
-		model->sets[root].members--;
-		set->next = model->set_free;
-		model->set_free = index;
+		set_whole(model, root)->members--;
+		set_free(model, index, set->kind == SET_VARIABLE);
 	} else if (set->kind != SET_VARIABLE) {
 		/* The object is gone, whatever else has become part of its set. */
 		unlink_key(model, index);
 	}
 	/* What was all that a unit works on is gone, and so is the unit, though its call goes on. */
-	if (goes(&model->sets[root]) && model->sets[root].open)
-		while (model->sets[root].open) {
-			private_drop(model, model->sets[root].open);
-			unit_end(model, model->sets[root].open);
+	if (goes(model, root) && set_whole(model, root)->open)
+		while (set_whole(model, root)->open) {
+			private_drop(model, set_whole(model, root)->open);
+			unit_end(model, set_whole(model, root)->open);
 		}
 	else
 		free_root_if_idle(model, root);
@@ -130,20 +197,47 @@ void set_unit_gone(struct model *model, uint32_t set)
 	free_root_if_idle(model, set);
 }
 
+/* All with the root `from` get the other one. */
+static void join_rings(struct model *model, uint32_t from, uint32_t to)
+{
+	struct set *sets = model->sets;
+	uint32_t member = from, whole = sets[from].whole;
+	struct whole *source = &model->wholes[whole], *target = set_whole(model, to);
+
+	sets[from].type = source->face.type;
+	target->loud |= source->loud;
+	target->members += source->members;
+	do {
+		sets[member].root = to;
+		if (sets[member].kind != SET_VARIABLE)
+			sets[member].whole = sets[to].whole;
+		member = sets[member].next;
+	} while (member != from);
+	uint32_t after_from = sets[from].next, after_to = sets[to].next;
+
+	sets[from].next = after_to;
+	sets[after_to].previous = from;
+	sets[to].next = after_from;
+	sets[after_from].previous = to;
+	model->sink.set_merge(model->sink.user, source->handle, target->handle);
+	if (sets[from].kind != SET_VARIABLE)
+		whole_free(model, whole);
+}
+
 uint32_t set_merge(struct model *model, uint32_t object, uint32_t owner)
 {
 	uint32_t from = object, to = owner;
 
 	if (object == owner)
 		return owner;
-	struct set_face face = model->sets[owner].face;
+	struct set_face face = set_whole(model, owner)->face;
 
 	/* The smaller one is moved, whichever that is. */
-	if (model->sets[from].members > model->sets[to].members) {
+	if (set_whole(model, from)->members > set_whole(model, to)->members) {
 		from = owner;
 		to = object;
 	}
-	model->sets[to].face = face;
+	set_whole(model, to)->face = face;
 	access_end(model);
 	if (model->quiet) {
 		quiet_end(model, from);
@@ -152,23 +246,7 @@ uint32_t set_merge(struct model *model, uint32_t object, uint32_t owner)
 			private_tell_set(model, from);
 	}
 	unit_merge(model, from, to);
-	model->sets[to].loud |= model->sets[from].loud;
-
-	uint32_t member = from;
-
-	do {
-		model->sets[member].root = to;
-		member = model->sets[member].next;
-	} while (member != from);
-	/* Two rings become one. */
-	uint32_t after_from = model->sets[from].next, after_to = model->sets[to].next;
-
-	model->sets[from].next = after_to;
-	model->sets[after_to].previous = from;
-	model->sets[to].next = after_from;
-	model->sets[after_from].previous = to;
-	model->sets[to].members += model->sets[from].members;
-	model->sink.set_merge(model->sink.user, model->sets[from].handle, model->sets[to].handle);
+	join_rings(model, from, to);
 	model->stats.merges++;
 	model->turn++;
 	return to;
@@ -176,23 +254,23 @@ uint32_t set_merge(struct model *model, uint32_t object, uint32_t owner)
 
 /* What lies at the beginning of a struct has the same address, and may have been accessed first: the set is
  * called by the larger of the two. */
-static void name_outermost(struct model *model, struct set *set, uint16_t type)
+static void name_outermost(struct model *model, uint32_t set, uint16_t type)
 {
-	struct set_face *face = &set->face;
+	struct set_face *face = &set_whole(model, set)->face;
 
-	if (&model->sets[set->root] == set && face->kind == SET_INSTANCE &&
+	if (set_root(model, set) == set && face->kind == SET_INSTANCE &&
 	    map_get(&model->type_sizes, type) > map_get(&model->type_sizes, face->type))
 		face->type = type;
 }
 
 uint32_t set_find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name)
 {
-	uint32_t index = map_get(&model->instances, key);
+	uint32_t index = instance_get(model, key);
 
 	if (!index)
 		return set_new(model, kind, key, type, name);
 	if (kind == SET_INSTANCE)
-		name_outermost(model, &model->sets[index], type);
+		name_outermost(model, index, type);
 	return index;
 }
 
@@ -267,7 +345,7 @@ static uint32_t natural_set(struct model *model, const struct thread *thread, ui
 						 place_file(model, variable.file));
 
 		if (structured && model->sets[index].root == index)
-			model->sets[index].face.variable = true;
+			set_whole(model, index)->face.variable = true;
 		return index;
 	}
 	base = instance_of(address, place, 0, 0, 0);
@@ -299,7 +377,7 @@ uint32_t set_merged_variable(struct model *model, uint64_t address)
 
 uint32_t set_of_group(const struct model *model, uint32_t name)
 {
-	uint32_t index = map_get(&model->instances, KEY_NAME | name);
+	uint32_t index = instance_get(model, KEY_NAME | name);
 
 	return index ? set_root(model, index) : 0;
 }
@@ -391,7 +469,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 		address = next;
 	}
 	/* An object that has members of others and no granule of its own. */
-	uint32_t index = map_get(&model->instances, start);
+	uint32_t index = instance_get(model, start);
 
 	if (index && !model->sets[index].refs)
 		unlink_key(model, index);
@@ -399,7 +477,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 
 uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, bool make)
 {
-	uint32_t index = map_get(&model->instances, receiver);
+	uint32_t index = instance_get(model, receiver);
 	const struct memory_block *block;
 	struct trace_variable variable;
 	struct memory_chunk *chunk;
@@ -418,12 +496,11 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 	}
 	/* A pointer into the middle of something: nested by value. */
 	block = chunk ? memory_block_of(&model->memory, receiver) : NULL;
-	if (block && (index = map_get(&model->instances, block->start)) &&
-	    model->sets[index].kind == SET_INSTANCE && model->sets[set_root(model, index)].face.type != type)
+	if (block && (index = instance_get(model, block->start)) && model->sets[index].kind == SET_INSTANCE &&
+	    set_whole(model, set_root(model, index))->face.type != type)
 		return set_root(model, index);
 	if (!block && trace_variable_at(model->trace, receiver, &variable) &&
-	    !(variable.flags & ATOMSAN_VARIABLE_ARRAY) &&
-	    (index = map_get(&model->instances, variable.address)))
+	    !(variable.flags & ATOMSAN_VARIABLE_ARRAY) && (index = instance_get(model, variable.address)))
 		return set_root(model, index);
 	return make ? set_new(model, SET_INSTANCE, receiver, type, 0) : 0;
 }
@@ -492,7 +569,7 @@ static void find_owner(struct model *model, struct thread *thread, uint32_t inde
 	    unit_cursor_user(model, thread, block->start, set_root(model, index)))
 		return;
 	own(model, index, set_of_receiver(model, frame->receiver, routine->receiver_type, true), place);
-	frame->receiver_own = map_get(&model->instances, frame->receiver);
+	frame->receiver_own = instance_get(model, frame->receiver);
 	/* It stays so for as long as the call is open: whose stack it lies on is settled. */
 	frame->receiver_owns = true;
 }

@@ -12,7 +12,7 @@ static uint32_t *list_of(struct thread *thread, uint32_t frame)
 static void close_unit(struct model *model, uint32_t index)
 {
 	struct open_unit *unit = &model->units[index];
-	struct set *set = &model->sets[unit->set];
+	struct whole *set = set_whole(model, unit->set);
 	uint32_t root = unit->set;
 
 	private_end(model, index, true);
@@ -73,7 +73,7 @@ uint32_t unit_open(struct model *model, uint32_t thread_index, uint32_t frame, u
 {
 	struct thread *thread = &model->threads[thread_index];
 	uint32_t index = model->unit_free, *list = list_of(thread, frame);
-	struct set *set = &model->sets[root];
+	struct whole *set = set_whole(model, root);
 
 	if (index) {
 		model->unit_free = model->units[index].next_in_frame;
@@ -113,7 +113,7 @@ uint32_t unit_open(struct model *model, uint32_t thread_index, uint32_t frame, u
 
 void unit_merge(struct model *model, uint32_t from, uint32_t to)
 {
-	struct set *source = &model->sets[from], *target = &model->sets[to];
+	struct whole *source = set_whole(model, from), *target = set_whole(model, to);
 
 	source->cached_unit = target->cached_unit = 0;
 	if (source->reading)
@@ -164,19 +164,19 @@ uint32_t unit_look_up(struct model *model, uint32_t thread_index, uint32_t root)
 		index = unit_open(model, thread_index, frame, root, rule, model->time);
 		model->stats.units++;
 	}
-	model->sets[root].cached_thread = thread_index;
-	model->sets[root].cached_unit = index;
+	set_whole(model, root)->cached_thread = thread_index;
+	set_whole(model, root)->cached_unit = index;
 	return model->units[index].handle;
 }
 
 bool unit_remembers_enough(const struct model *model, uint32_t root)
 {
-	return model->units[model->sets[root].cached_unit].reads == UNIT_REMEMBERED;
+	return model->units[set_whole(model, root)->cached_unit].reads == UNIT_REMEMBERED;
 }
 
 bool unit_reads_again(struct model *model, uint32_t root, uint64_t address)
 {
-	struct open_unit *unit = &model->units[model->sets[root].cached_unit];
+	struct open_unit *unit = &model->units[set_whole(model, root)->cached_unit];
 
 	if (!unit->iteration)
 		return false;

@@ -65,7 +65,8 @@ static void count_chains(const struct model *model)
 	uint32_t found = 0;
 
 	for (uint32_t i = 1; i <= LOGS; i++)
-		for (uint32_t at = model->sets[i].noted.log.notes; at; at = thread->notes[at - 1].previous) {
+		for (uint32_t at = set_whole(model, i)->noted.log.notes; at;
+		     at = thread->notes[at - 1].previous) {
 			assert_int_equal(thread->notes[at - 1].set, i);
 			assert_true(thread->notes[at - 1].previous < at);
 			found++;
@@ -95,7 +96,7 @@ static void next_epoch(struct model *model, struct said *truth)
 	who.claims = thread->epoch % 2;
 	make_room(thread, LOGS + 1);
 	for (uint32_t i = 1; truth && i <= LOGS; i++) {
-		note_add(thread, &model->sets[i].noted.log, i, &who, BASE, BASE + 1);
+		note_add(thread, &set_whole(model, i)->noted.log, i, &who, BASE, BASE + 1);
 		truth->epochs[i - 1][SITES - 1][0][0] |= (uint8_t)(1u << thread->epoch);
 	}
 }
@@ -105,7 +106,7 @@ static void add_one(struct model *model, uint32_t logs, bool bars, struct said *
 {
 	struct thread *thread = model->threads;
 	uint32_t set = 1 + below(logs);
-	struct log *log = &model->sets[set].noted.log;
+	struct log *log = &set_whole(model, set)->noted.log;
 	uint32_t size = 1u << below(6);
 	struct accessor who = {.size = size,
 			       .site = below(SITES - 1),
@@ -146,13 +147,18 @@ static struct model *model_with(uint32_t ordered)
 
 	model->threads = thread;
 	model->thread_count = 1;
-	model->sets = mem_zalloc(LOGS + 1, 2 * sizeof *model->sets);
+	model->sets = mem_zalloc(LOGS + 1, sizeof *model->sets);
+	/* In whole lines, as the model has it. */
+	model->wholes = table_resize(NULL, 0, LOGS + 1, sizeof *model->wholes);
+	memset(model->wholes, 0, (LOGS + 1) * sizeof *model->wholes);
+	for (uint32_t i = 1; i <= LOGS; i++)
+		model->sets[i].whole = i;
 	thread->frames = mem_zalloc(FRAMES, sizeof *thread->frames);
 	thread->depth = FRAMES;
 	for (uint32_t i = 0; i < FRAMES; i++)
 		thread->frames[i] = (struct frame){.serial = i + 1, .lowest = UINT32_MAX};
 	for (uint32_t i = 1; i <= LOGS; i++) {
-		struct noted *noted = &model->sets[i].noted;
+		struct noted *noted = &set_whole(model, i)->noted;
 
 		noted->log = notes_begin(model, i % FRAMES);
 		noted->log.ordered = i <= ordered;
@@ -169,6 +175,7 @@ static void release(struct model *model)
 	free(model->threads->seen);
 	free(model->threads);
 	free(model->sets);
+	table_free(model->wholes, LOGS + 1, sizeof *model->wholes);
 	notes_release(model);
 	free(model);
 }
@@ -253,7 +260,7 @@ static void walks_go_on(void **unused)
 	enum { STEPS = 100 };
 	struct model *model = model_with(0);
 	struct thread *thread = model->threads;
-	struct log *log = &model->sets[1].noted.log;
+	struct log *log = &set_whole(model, 1)->noted.log;
 	uint32_t before;
 
 	while (thread->note_count < NOTES_SOME)
@@ -289,7 +296,7 @@ static void read_again(void **unused)
 
 	model->quiet = true;
 	model->sets[1].root = 1;
-	model->sets[1].noted = (struct noted){0};
+	set_whole(model, 1)->noted = (struct noted){0};
 	model->threads = mem_resize(model->threads, 2, sizeof *model->threads);
 	model->thread_count = 2;
 	thread = &model->threads[1];
