@@ -148,7 +148,7 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 	struct routine *routine = routine_of(model, function);
 
 	notes_renumber(model);
-	sets_tidy(model);
+	wholes_tidy(model);
 	if (thread->depth == thread->frame_room) {
 		thread->frame_room = thread->frame_room ? thread->frame_room * 2 : 16;
 		thread->frames = mem_resize(thread->frames, thread->frame_room, sizeof(*thread->frames));

@@ -5,6 +5,7 @@
  *   places.c   what is known of a site or a function, looked up once
  *   memory.c   granules, locations, blocks
  *   sets.c     atomic sets: which one an access belongs to, and which merge
+ *   wholes.c   what those that merged have in common
  *   instances.c sets by what they are found by
  *   frames.c   open functions and loop iterations of the threads
  *   choose.c   which of them is the unit of an access
@@ -386,17 +387,20 @@ void instance_add(struct model *model, uint32_t set);
 void instance_remove(struct model *model, uint32_t set);
 void instances_release(struct model *model);
 void sets_init(struct model *model);
-void sets_pack_wholes(struct model *model);
+/* wholes.c */
+uint32_t whole_new(struct model *model);
+void whole_free(struct model *model, uint32_t index);
+void wholes_pack(struct model *model);
 /* Where many sets have become part of others, the rest is put together. No access is under way. A test has
  * another number. */
 #ifndef SETS_MANY
 #define SETS_MANY (1u << 14)
 #endif
-static inline void sets_tidy(struct model *model)
+static inline void wholes_tidy(struct model *model)
 {
 	if (__builtin_expect(
 		    model->whole_count > SETS_MANY && model->whole_unused > model->whole_count / 4 * 3, 0))
-		sets_pack_wholes(model);
+		wholes_pack(model);
 }
 void sets_release(struct model *model);
 static inline uint32_t set_root(const struct model *model, uint32_t set)
