@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/exploring.h"
+#include "base/map.h"
 #include "trace/describe.h"
 
 #include <inttypes.h>
@@ -21,6 +22,14 @@ struct turns {
 	struct moment *moments;
 	uint32_t count, room;
 	uint32_t turn, thread;
+	/* Of each moment, when all are there. */
+	struct links *links;
+};
+
+/* 0: there is none. */
+struct links {
+	uint32_t turn;           /* the next one of its thread */
+	uint32_t before, behind; /* moments at the same place, each + 1 */
 };
 
 /* How often a kept schedule is played, unless that takes too long. */
@@ -43,6 +52,17 @@ static bool writes(const struct trace_event *e)
 				   : e->access == ATOMSAN_WRITE || e->access == ATOMSAN_UPDATE;
 }
 
+static uint64_t place_number(const struct trace_event *e)
+{
+	return e->address >> 3;
+}
+
+static bool repeats(const struct moment *last, const struct trace_event *e, uint32_t turn)
+{
+	return last->turn == turn && last->event.site == e->site && !writes(e) && !writes(&last->event) &&
+	       place_number(&last->event) == place_number(e);
+}
+
 static void turns_event(struct turns *t, const struct trace_event *e)
 {
 	if (e->thread != t->thread) {
@@ -51,6 +71,12 @@ static void turns_event(struct turns *t, const struct trace_event *e)
 	}
 	if ((!is_access(e) && !is_atomic(e)) || !e->site)
 		return;
+	/* Who waits looks at the same place again and again; the last look is the one that says where it was.
+	 */
+	if (t->count && repeats(&t->moments[t->count - 1], e, t->turn)) {
+		t->moments[t->count - 1].event = *e;
+		return;
+	}
 	if (t->count == t->room) {
 		t->room = t->room ? t->room * 2 : 256;
 		t->moments = mem_resize(t->moments, t->room, sizeof *t->moments);
@@ -58,18 +84,27 @@ static void turns_event(struct turns *t, const struct trace_event *e)
 	t->moments[t->count++] = (struct moment){*e, t->turn};
 }
 
-static bool same_place(const struct trace_event *a, const struct trace_event *b)
+static void link_moments(struct turns *t)
 {
-	return a->address >> 3 == b->address >> 3;
-}
+	struct map places = {0}, threads = {0};
 
-/* The next turn of the thread whose turn this is; 0: it has none. */
-static uint32_t next_turn(const struct turns *t, const struct moment *m)
-{
-	for (uint32_t i = (uint32_t)(m - t->moments) + 1; i < t->count; i++)
-		if (t->moments[i].turn > m->turn && t->moments[i].event.thread == m->event.thread)
-			return t->moments[i].turn;
-	return 0;
+	t->links = mem_zalloc(t->count + 1, sizeof *t->links);
+	for (uint32_t i = t->count; i--;) {
+		const struct moment *m = &t->moments[i];
+		struct links *links = &t->links[i];
+		uint32_t later = map_get(&threads, m->event.thread);
+
+		if (later)
+			links->turn = t->moments[later - 1].turn > m->turn ? t->moments[later - 1].turn
+									   : t->links[later - 1].turn;
+		links->behind = map_get(&places, place_number(&m->event));
+		if (links->behind)
+			t->links[links->behind - 1].before = i + 1;
+		map_set(&threads, m->event.thread, i + 1);
+		map_set(&places, place_number(&m->event), i + 1);
+	}
+	map_release(&places);
+	map_release(&threads);
 }
 
 /*
@@ -80,15 +115,14 @@ static uint32_t next_turn(const struct turns *t, const struct moment *m)
 static bool mark_between(const struct turns *t, uint32_t first, bool *chosen)
 {
 	const struct moment *e1 = &t->moments[first];
-	uint32_t turn = next_turn(t, e1), between = 0, after = 0;
+	uint32_t turn = t->links[first].turn, between = 0, after = 0;
 
 	if (!turn)
 		return false;
-	for (uint32_t i = first + 1; i < t->count && t->moments[i].turn <= turn; i++) {
-		const struct moment *m = &t->moments[i];
+	for (uint32_t i = t->links[first].behind; i && t->moments[i - 1].turn <= turn;
+	     i = t->links[i - 1].behind) {
+		const struct moment *m = &t->moments[i - 1];
 
-		if (!same_place(&m->event, &e1->event))
-			continue;
 		if (m->turn == e1->turn)
 			return false; /* not its last there */
 		if (m->turn == turn) {
@@ -100,39 +134,38 @@ static bool mark_between(const struct turns *t, uint32_t first, bool *chosen)
 	}
 	if (!between || !after)
 		return false;
-	chosen[first] = chosen[between] = chosen[after] = true;
+	chosen[first] = chosen[between - 1] = chosen[after - 1] = true;
 	return true;
 }
 
 /* An access and the one before it to the same place, if that was another thread's and one of them writes. */
 static bool mark_conflict(const struct turns *t, uint32_t second, bool *chosen)
 {
-	const struct moment *here = &t->moments[second];
+	const struct moment *here = &t->moments[second], *there;
+	uint32_t before = t->links[second].before;
 
-	for (uint32_t i = second; i--;) {
-		const struct moment *there = &t->moments[i];
-
-		if (!same_place(&there->event, &here->event))
-			continue;
-		if (there->event.thread == here->event.thread ||
-		    (!writes(&there->event) && !writes(&here->event)))
-			return false;
-		chosen[i] = chosen[second] = true;
-		return true;
-	}
-	return false;
+	if (!before)
+		return false;
+	there = &t->moments[before - 1];
+	if (there->event.thread == here->event.thread || (!writes(&there->event) && !writes(&here->event)))
+		return false;
+	chosen[before - 1] = chosen[second] = true;
+	return true;
 }
 
 /* How many accesses came between two of another thread. Where none did (several variables are involved, or
  * the two halves of an update), the last conflicts before the failure are all that can be said. */
-static uint32_t mark_meetings(const struct turns *t, bool *chosen)
+static uint32_t mark_meetings(struct turns *t, bool *chosen)
 {
 	uint32_t found = 0, conflicts = 0;
 
+	link_moments(t);
 	for (uint32_t i = 0; i < t->count && found < MEETINGS_MAX; i++)
 		found += mark_between(t, i, chosen);
 	for (uint32_t i = t->count; i-- && !found && conflicts < MEETINGS_MAX;)
 		conflicts += mark_conflict(t, i, chosen);
+	free(t->links);
+	t->links = NULL;
 	return found;
 }
 
