@@ -145,11 +145,12 @@ static struct sched_thread *highest(const uint32_t *list, uint32_t n)
 	return best;
 }
 
-/* The next one after the one who had the token last, or that one itself if it can go on. */
+/* The next one after the one who had the token last, or that one itself if it can go on. Where all are tired
+ * one of them waits for what another one will see when it looks again. */
 static struct sched_thread *in_turn(const struct sched_thread *me, const uint32_t *list, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (me && list[i] == me->index)
+		if (me && list[i] == me->index && !tired(me))
 			return sched_thread(list[i]);
 	for (uint32_t i = 0; i < n; i++)
 		if (list[i] > sched.last && sched.last != SCHED_NOBODY)
@@ -166,7 +167,7 @@ static struct sched_thread *serial(const struct sched_thread *me, const uint32_t
 	struct sched_thread *chosen = in_turn(me, list, n);
 
 	for (uint32_t i = 0; waits && i < n; i++)
-		if (list[i] == first->index) {
+		if (list[i] == first->index && !tired(first)) {
 			chosen = sched_thread(list[i]);
 			waits = false;
 		}

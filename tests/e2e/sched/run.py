@@ -19,7 +19,7 @@ ATOMSAN = os.path.abspath(sys.argv[1])
 SOURCES = pathlib.Path(sys.argv[2]).absolute()
 STRATEGIES = ["random", "pct", "pos", "surw"]
 RIGHT = ["queue.c", "phases.c", "polling.c", "timed.c", "c11.c", "cxx.cc", "forks.c", "handler.c", "cancels.c", "kernel.c", "chain.c",
-         "processors.c"]
+         "processors.c", "tickets.c"]
 # What the program does wrong, and the runs that each strategy may need to find it.
 WRONG = {
     "lost.c": ("wrong exit status", 50),
@@ -277,6 +277,11 @@ def test_then():
     expect(verdict("T0 2", "T1 1", end="serial T2") == "wrong exit status")
     # Nobody of that name is ever there.
     expect(verdict("T0 2", "T1 1", end="serial T9") == "passed")
+    # All who can go on poll: each looks in turn, or the one that could go on never would.
+    program = build("tickets.c")
+    for last in range(1, 4):
+        for end in ("serial", "serial T1", "serial T3"):
+            expect(verdict("T0 3", "T1 3", f"T3 {last}", end=end) == "passed", last, end)
 
 
 def test_verdicts():
