@@ -269,6 +269,14 @@ static bool somebody_computes(void)
 	return false;
 }
 
+/* How long a schedule waits for a thread that is in the kernel. Where it has done so in vain it is not
+ * followed any more as it is written, and each step of one who sleeps would take as long: the run would seem
+ * to hang. */
+static uint64_t patience(void)
+{
+	return sched.mode == SCHED_FOLLOW && sched.report->diverged ? LOOK_NS : PATIENCE_NS;
+}
+
 /* Nobody has the token; the lock is held. */
 static void look_around(struct sched_thread *me)
 {
@@ -285,7 +293,7 @@ static void look_around(struct sched_thread *me)
 	}
 	if (again)
 		sched.progress++;
-	else if (now - sched.idle_since < PATIENCE_NS || somebody_computes())
+	else if (now - sched.idle_since < patience() || somebody_computes())
 		return;
 	else if (sched.mode == SCHED_FOLLOW)
 		sched_plan_lost();

@@ -19,7 +19,7 @@ ATOMSAN = os.path.abspath(sys.argv[1])
 SOURCES = pathlib.Path(sys.argv[2]).absolute()
 STRATEGIES = ["random", "pct", "pos", "surw"]
 RIGHT = ["queue.c", "phases.c", "polling.c", "timed.c", "c11.c", "cxx.cc", "forks.c", "handler.c", "cancels.c", "kernel.c", "chain.c",
-         "processors.c", "tickets.c"]
+         "processors.c", "tickets.c", "asleep.c"]
 # What the program does wrong, and the runs that each strategy may need to find it.
 WRONG = {
     "lost.c": ("wrong exit status", 50),
@@ -258,6 +258,14 @@ def test_free():
     program = build("deadlock.c")
     result = replay(schedule("free.schedule", "T0 2", "T1 1", "T2 1", end="free"), program, "--timeout=2")
     expect(result["runs"][0]["verdict"] == "deadlock", result)
+
+
+def test_asleep():
+    """A schedule waits for a thread that sleeps in the kernel, but not at each of its steps as if it were the first."""
+    program = build("asleep.c")
+    steps = ["T0 2", *(f"T1 {n}" for n in range(100, 112))]
+    result = replay(schedule("asleep.schedule", *steps), program, "--timeout=12")
+    expect(result["runs"][0]["verdict"] in ("passed", "schedule not followed"), result)
 
 
 def test_then():
