@@ -263,7 +263,7 @@ def test_free():
 def test_asleep():
     """A schedule waits for a thread that sleeps in the kernel, but not at each of its steps as if it were the first."""
     program = build("asleep.c")
-    steps = ["T0 2", *(f"T1 {n}" for n in range(100, 112))]
+    steps = ["T0 2", *(step for n in range(1, 16) for step in (f"T1 {n + 100}", f"T2 {n}"))]
     result = replay(schedule("asleep.schedule", *steps), program, "--timeout=12")
     expect(result["runs"][0]["verdict"] in ("passed", "schedule not followed"), result)
 
