@@ -165,14 +165,8 @@ void heal_close_section(struct heal_open *open)
 	if (open->stage == HEAL_LINGERING && !(open->section->flags & ATOMSAN_HEAL_WHOLE))
 		__atomic_fetch_add(open->reused ? &open->section->reused : &open->section->lingered, 1,
 				   __ATOMIC_RELAXED);
-	/* Locks' gates last, in whatever order they were taken: who has come by one must find the variable's
-	 * open, for he may not wait for it. */
 	for (uint32_t i = open->gates; i--;)
-		if (open->nodes[i] >= HEAL_LOCKS)
-			heal_gate_release(open->nodes[i]);
-	for (uint32_t i = open->gates; i--;)
-		if (open->nodes[i] < HEAL_LOCKS)
-			heal_gate_release(open->nodes[i]);
+		heal_gate_release(open->nodes[i]);
 	me->closed++;
 	last = &me->open[--me->open_count];
 	if (open != last)
