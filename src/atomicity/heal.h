@@ -91,13 +91,16 @@ static inline bool atomicity_is_part(const struct atomsan_site *site, struct ato
 	       atomicity_word_is(variable, (const char *)&site->base + site->base);
 }
 
-/* Of the set that the variable is of: a member of the same struct, or a global as well. */
+/* Of the set that the variable is of: a member of the same struct, or a global if it is one. */
 static inline bool atomicity_is_akin(const struct atomsan_site *site, const char *variable)
 {
 	const char *type = site->type ? (const char *)&site->type + site->type : "";
 
-	if (!*type)
-		return site->base_kind == ATOMSAN_BASE_GLOBAL && site->base;
+	if (!*type) {
+		while (*variable && *variable != '.')
+			variable++;
+		return site->base_kind == ATOMSAN_BASE_GLOBAL && site->base && !*variable;
+	}
 	while (*type && *type == *variable)
 		type++, variable++;
 	return !*type && *variable == '.';

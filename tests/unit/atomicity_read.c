@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The atomicity repository's reader: what it takes, what it refuses and with which line, and matching. */
 #include "atomicity/atomicity.h"
+#include "atomicity/heal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -269,6 +270,22 @@ static void unknown_variables_match_by_place(void **state)
 	assert_int_equal(atomicity_site_variable(s, place("R account.limits.lower f b.c:1:1").variable), 0);
 }
 
+/* A unit that is whole over a struct does not begin with what else is global: that is another set. */
+static void members_and_globals_are_not_akin(void **state)
+{
+	struct atomsan_site *s;
+
+	reset();
+	s = site("put", ATOMSAN_READ, "floors", 10, 3);
+	assert_true(atomicity_is_akin(s, "lifts"));
+	assert_false(atomicity_is_akin(s, "controls.people[]"));
+	s->type = text_distance(&s->type, "controls");
+	s->member = text_distance(&s->member, "flags[]");
+	assert_true(atomicity_is_akin(s, "controls.people[]"));
+	assert_false(atomicity_is_akin(s, "control.people[]"));
+	assert_false(atomicity_is_akin(s, "lifts"));
+}
+
 static void knows_what_is_serializable(void **state)
 {
 	assert_int_equal(atomicity_serializable(1, 1), ATOMICITY_READ);
@@ -285,6 +302,7 @@ int main(void)
 		cmocka_unit_test(any_cut_ends),
 		cmocka_unit_test(matches_another_build),
 		cmocka_unit_test(unknown_variables_match_by_place),
+		cmocka_unit_test(members_and_globals_are_not_akin),
 		cmocka_unit_test(knows_what_is_serializable),
 	};
 
