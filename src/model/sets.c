@@ -392,27 +392,40 @@ void set_unshare(struct model *model, const struct cell *cell, uint64_t address)
 	memory_chunk(&model->memory, address)->used--;
 }
 
+static void forget_in_chunk(struct model *model, struct memory_chunk *chunk, uint64_t start, uint64_t end)
+{
+	uint64_t first = chunk->number << MEMORY_CHUNK_SHIFT, stop = first + (1ull << MEMORY_CHUNK_SHIFT);
+
+	if (stop > end)
+		stop = end;
+	for (uint64_t address = start > first ? start : first; address < stop && chunk->used; address += 8) {
+		struct granule *granule = &chunk->granules[memory_index(address)];
+
+		if (granule->cell.set || granule_parts(granule))
+			forget_granule(model, chunk, granule);
+	}
+}
+
 void set_forget(struct model *model, uint64_t start, uint64_t size)
 {
 	uint64_t address = start & ~7ull, end = start + size;
+	uint64_t number = address >> MEMORY_CHUNK_SHIFT, behind = ((end - 1) >> MEMORY_CHUNK_SHIFT) + 1;
 
 	if (model->kept_alive)
 		kept_tell_bytes(model, address, end);
-	while (address < end) {
-		uint64_t number = address >> MEMORY_CHUNK_SHIFT, next = (number + 1) << MEMORY_CHUNK_SHIFT;
-		struct memory_chunk *chunk = memory_chunk_slow(&model->memory, number, false);
+	if (address < end && behind - number > model->memory.chunk_count) {
+		/* Terabytes may be mapped of which nothing is ever used. */
+		for (uint32_t i = 0; i < model->memory.chunk_count; i++)
+			if (model->memory.chunks[i]->number >= number &&
+			    model->memory.chunks[i]->number < behind)
+				forget_in_chunk(model, model->memory.chunks[i], address, end);
+	} else if (address < end) {
+		for (; number < behind; number++) {
+			struct memory_chunk *chunk = memory_chunk_slow(&model->memory, number, false);
 
-		if (chunk && chunk->used) {
-			uint64_t stop = end < next ? end : next;
-
-			for (; address < stop && chunk->used; address += 8) {
-				struct granule *granule = &chunk->granules[memory_index(address)];
-
-				if (granule->cell.set || granule_parts(granule))
-					forget_granule(model, chunk, granule);
-			}
+			if (chunk)
+				forget_in_chunk(model, chunk, address, end);
 		}
-		address = next;
 	}
 	/* An object that has members of others and no granule of its own. */
 	uint32_t index = instance_get(model, start);

@@ -39,6 +39,7 @@ CASES = [
     ("owned.c", [], {("rotate sum", "list"), ("push watch", "list")}),
     ("calls.c", [], {("put torn", "stream"), ("looped put", "stream"), ("copied put", "stream")}),
     ("freed.c", [], {("look renew", "whole")}),
+    ("reserved.c", [], {("put torn", "page")}),
     ("piper.c", [], set()),
     ("piper.c", ["--keep-units-at-waits"], {("fill take", "pipe")}),
     ("service.c service_bell.c", [], set()),
