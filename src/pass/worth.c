@@ -144,13 +144,19 @@ static void look_at_call(LLVMValueRef call, struct worth *worth)
 	worth->writes |= inner->writes;
 }
 
+/* A landing pad of what must not throw, as comparisons of strings, from which nothing goes on. */
+static bool ends_program(LLVMBasicBlockRef pad)
+{
+	return LLVMIsAUnreachableInst(LLVMGetBasicBlockTerminator(pad));
+}
+
 static void look(LLVMValueRef function, struct worth *worth)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
 			LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
 
-			if (opcode == LLVMLandingPad)
+			if (opcode == LLVMLandingPad && !ends_program(b))
 				worth->comes_back = true;
 			if ((opcode == LLVMLoad || opcode == LLVMStore) &&
 			    !private_pointer(LLVMGetOperand(i, opcode == LLVMStore))) {
