@@ -250,6 +250,34 @@ static bool first_of_range(struct thread *t, uint64_t p, uint64_t end, uint64_t 
 	return first;
 }
 
+/* Takes the bytes out of the range that they lie in. */
+static void cut_range(struct ranges *r, uint64_t low, uint64_t high)
+{
+	for (uint64_t i = range_at(r, low); i < r->count && r->all[i].low < high; i++) {
+		struct range was = r->all[i];
+
+		r->all[i].high = was.low < low ? low : was.low;
+		/* Empty ones are passed over where a range is looked for. */
+		if (was.high > high) {
+			add_range(r, high, was.high);
+			i++;
+		}
+	}
+}
+
+/* Of these bytes nothing is done yet. */
+static void forget(struct thread *t, uint64_t start, uint64_t length)
+{
+	for (unsigned k = 0; k < KINDS; k++)
+		cut_range(&t->ranges[k], start, start + length);
+	for (uint64_t q = start; t->size && q < start + length; q = (q & ~7ull) + 8) {
+		struct cell *cell = find(t, q & ~7ull);
+
+		if (cell->stretch == t->stretch)
+			cell->bits = 0;
+	}
+}
+
 static bool first_of_kind(struct thread *t, uint64_t p, uint64_t length, uint64_t bits_of_byte)
 {
 	uint64_t end = length < UINT64_MAX - 8 - p ? p + length : UINT64_MAX - 8;
@@ -319,6 +347,11 @@ static void access_event(const struct count *count, struct thread *t, const stru
 		one_access(count, t, e, e->address + at, e->step);
 }
 
+static bool ends_stretch(const struct trace_event *e)
+{
+	return e->op != TRACE_OP_FREE && (e->op != TRACE_OP_ALLOC || e->value > TRACE_SMALL_BLOCK);
+}
+
 static void op_event(struct thread *t, const struct trace_event *e)
 {
 	unsigned kind = kinds[e->op];
@@ -329,12 +362,17 @@ static void op_event(struct thread *t, const struct trace_event *e)
 		t->handlers++;
 	else if (e->op == TRACE_OP_SIGNAL_END && t->handlers)
 		t->handlers--;
-	if (t->handlers || kind == NOT || (kind == SITED && e->site == TRACE_NO_SITE))
+	if (t->handlers)
+		return;
+	if (e->op == TRACE_OP_ALLOC && e->value <= TRACE_SMALL_BLOCK)
+		forget(t, e->address, e->value);
+	if (kind == NOT || (kind == SITED && e->site == TRACE_NO_SITE))
 		return;
 	if (may_repeat && t->last_object == e->address && t->last_place == place)
 		return;
 	done(t, 1, e->address, place);
-	new_stretch(t);
+	if (ends_stretch(e))
+		new_stretch(t);
 }
 
 static void enter(struct thread *t)
