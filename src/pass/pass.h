@@ -216,6 +216,7 @@ LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char
 #define MARK_ENTER "__atomsan_mark_enter"
 #define MARK_EXIT "__atomsan_mark_exit"
 #define MARK_BACK "__atomsan_mark_back"
+#define MARK_HERE "__atomsan_mark_here"   /* the frame that is open, to come back to */
 #define MARK_LOOP "__atomsan_mark_loop"   /* the first iteration begins */
 #define MARK_SINCE "__atomsan_mark_since" /* how much the thread has synchronised until now */
 #define MARK_NEXT "__atomsan_mark_next"   /* one ends, the next begins */

@@ -184,12 +184,17 @@ static bool is_local(LLVMValueRef function)
 static void judge(LLVMValueRef function, struct worth *worth)
 {
 	/* What tests what it waits for has a loop to be marked (waits.c). */
-	if (worth->comes_back || worth->asm_blocks || waits_until(function)) {
+	if (worth->asm_blocks || waits_until(function)) {
 		worth->frame = true;
 		return;
 	}
+	/* Where it catches exceptions control comes back to its caller's frame. */
 	if (worth_of_the_library(function))
 		return;
+	if (worth->comes_back) {
+		worth->frame = true;
+		return;
+	}
 	if (!is_local(function) || worth->calls) {
 		worth->frame = worth->accesses || worth->calls;
 		return;
