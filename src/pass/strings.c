@@ -54,6 +54,28 @@ static const char *own_name(const char *name, bool *is_const)
 	return NULL;
 }
 
+/* The two that do are given the text and put it into the string. */
+bool strings_keeps_nothing(const char *name)
+{
+	bool is_const;
+
+	name = own_name(name, &is_const);
+	return name && strncmp(name, "7_M_dataEP", 10) != 0 && strncmp(name, "12_Alloc_hider", 14) != 0;
+}
+
+bool strings_gives_text(const char *name)
+{
+	bool is_const;
+
+	name = own_name(name, &is_const);
+	return is_const || BEGINS(name, lookers) || !strncmp(name, "9_M_create", 10);
+}
+
+bool strings_may_move(const char *name)
+{
+	return strstr(name, "EOS4_") || strstr(name, "ERS4_");
+}
+
 unsigned strings_accesses(LLVMValueRef call, const char *name, struct strings_access *accesses)
 {
 	unsigned sret = LLVMGetEnumAttributeKindForName("sret", 4), at = 0, count = 0;
