@@ -270,11 +270,11 @@ void select_ignore_variable(LLVMValueRef global);
 
 /* ---- private.c: what no other thread can reach ---- */
 
-bool private_pointer(LLVMValueRef pointer);      /* what it points to is such */
-bool private_escapes(LLVMValueRef local);        /* its address may outlive or leave this function */
+bool private_pointer(LLVMValueRef pointer); /* what it points to is such */
+bool private_escapes(LLVMValueRef local);   /* its address may outlive or leave this function */
 bool private_captured(LLVMValueRef call, LLVMValueRef pointer); /* who is called may keep it */
-LLVMValueRef private_base(LLVMValueRef pointer); /* without GEPs and casts */
-void private_forget(void);                       /* uses changed */
+LLVMValueRef private_base(LLVMValueRef pointer);                /* without GEPs and casts */
+void private_forget(void);                                      /* uses changed */
 /* Allocations and parameters are looked at between these, as the module was at the first. */
 void private_begin(LLVMModuleRef module);
 void private_end(void);

@@ -109,13 +109,19 @@ static bool is_receiver(LLVMValueRef call)
 	return LLVMIsACallInst(call) && util_callee(call) && util_named_like(util_callee(call), marks);
 }
 
-/* What holds numbers alone and is given to a function of strings stays where it is. */
-static bool is_of_string(LLVMValueRef call)
+/* What holds numbers alone and is given to a function of strings stays where it is, an allocator
+ * also where the string is told its text. */
+static bool is_of_string(LLVMValueRef call, LLVMValueRef pointer)
 {
 	LLVMValueRef callee = util_callee(call);
+	const char *name;
 	size_t length;
 
-	return callee && LLVMIsDeclaration(callee) && strings_keeps_nothing(LLVMGetValueName2(callee, &length));
+	if (!callee)
+		return false;
+	name = LLVMGetValueName2(callee, &length);
+	return strings_keeps_nothing(name) || (strings_sets_text(name) && LLVMGetNumArgOperands(call) == 3 &&
+					       LLVMGetOperand(call, 1) != pointer);
 }
 
 /* Does this use let the pointer get away? Values that hold it as well are added. */
@@ -139,7 +145,7 @@ static bool gets_away(LLVMValueRef user, LLVMValueRef pointer, struct ways *ways
 		return !ways_add(ways, user);
 	case LLVMCall:
 	case LLVMInvoke:
-		return !(ways->numbers && (is_receiver(user) || is_of_string(user))) &&
+		return !(ways->numbers && (is_receiver(user) || is_of_string(user, pointer))) &&
 		       private_captured(user, pointer);
 	default:
 		return true;
@@ -189,11 +195,16 @@ bool private_escapes(LLVMValueRef object)
 	return answers[answer(object)].escapes;
 }
 
-/* What a local string leads to. */
-static bool is_private_text(LLVMValueRef load)
+/* What a local string leads to: loaded from it, or given by one of its functions. */
+static bool is_private_text(LLVMValueRef value)
 {
-	LLVMValueRef string = LLVMGetOperand(load, 0);
+	LLVMValueRef callee = LLVMIsALoadInst(value) ? NULL : util_callee(value), string;
+	size_t length;
 
+	if (!LLVMIsALoadInst(value) && (!callee || !LLVMGetNumArgOperands(value) ||
+					!strings_gives_text(LLVMGetValueName2(callee, &length))))
+		return false;
+	string = LLVMGetOperand(value, 0);
 	return LLVMIsAAllocaInst(string) && answers[answer(string)].text;
 }
 
@@ -264,8 +275,10 @@ static bool unreachable(LLVMValueRef base, struct ways *ways)
 		return LLVMIsGlobalConstant(base) || LLVMIsThreadLocal(base) || select_global_ignored(base);
 	if (LLVMIsACallInst(base) && util_is_intrinsic(base, "llvm.threadlocal.address"))
 		return true;
-	if (LLVMIsAArgument(base) || LLVMIsACallInst(base) || LLVMIsAInvokeInst(base))
+	if (LLVMIsAArgument(base))
 		return known_has(base);
+	if (LLVMIsACallInst(base) || LLVMIsAInvokeInst(base))
+		return known_has(base) || is_private_text(base);
 	if (LLVMIsALoadInst(base))
 		return is_private_text(base);
 	if (LLVMIsAConstantPointerNull(base) || LLVMIsUndef(base))

@@ -54,13 +54,20 @@ static const char *own_name(const char *name, bool *is_const)
 	return NULL;
 }
 
-/* The two that do are given the text and put it into the string. */
-bool strings_keeps_nothing(const char *name)
+bool strings_sets_text(const char *name)
 {
 	bool is_const;
 
 	name = own_name(name, &is_const);
-	return name && strncmp(name, "7_M_dataEP", 10) != 0 && strncmp(name, "12_Alloc_hider", 14) != 0;
+	return name && (!strncmp(name, "7_M_dataEP", 10) || !strncmp(name, "12_Alloc_hider", 14));
+}
+
+bool strings_keeps_nothing(const char *name)
+{
+	static const char *const allocator[] = {"_ZNSaIcE", "_ZNSaIwE", "_ZNKSaIcE", "_ZNKSaIwE"};
+	bool is_const;
+
+	return BEGINS(name, allocator) || (own_name(name, &is_const) && !strings_sets_text(name));
 }
 
 bool strings_gives_text(const char *name)
@@ -68,7 +75,7 @@ bool strings_gives_text(const char *name)
 	bool is_const;
 
 	name = own_name(name, &is_const);
-	return is_const || BEGINS(name, lookers) || !strncmp(name, "9_M_create", 10);
+	return name && (is_const || BEGINS(name, lookers) || !strncmp(name, "9_M_create", 10));
 }
 
 bool strings_may_move(const char *name)

@@ -14,8 +14,9 @@ struct strings_access {
 	bool writes;
 };
 
-/* Of a function that is not defined here, by its name. */
+/* Of functions, by their names. */
 bool strings_keeps_nothing(const char *name); /* of pointers that it is given; it may return one of them */
+bool strings_sets_text(const char *name);     /* of its first argument, to the second */
 bool strings_gives_text(const char *name);    /* the pointer that it returns is to no string */
 bool strings_may_move(const char *name);      /* the text of one string to another */
 

@@ -46,7 +46,8 @@ bool strings_is_local(LLVMValueRef value)
 {
 	static const char name[] = "class.std::__cxx11::basic_string";
 	LLVMTypeRef type = LLVMIsAAllocaInst(value) ? LLVMGetAllocatedType(value) : NULL;
-	const char *own = type && LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;
+	const char *own =
+		type && LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMGetStructName(type) : NULL;
 
 	if (!own || strncmp(own, name, sizeof name - 1) != 0)
 		return false;
@@ -87,6 +88,7 @@ static bool load(struct look *look, LLVMValueRef load, enum where where)
 static bool is_own_text(const struct look *look, LLVMValueRef text)
 {
 	LLVMValueRef base = private_base(text), callee;
+	const char *name;
 	size_t length;
 
 	if (base == look->string)
@@ -95,14 +97,20 @@ static bool is_own_text(const struct look *look, LLVMValueRef text)
 		if (look->ways[i].value == base)
 			return true;
 	callee = LLVMIsACallInst(base) || LLVMIsAInvokeInst(base) ? util_callee(base) : NULL;
-	return callee && !strcmp(LLVMGetValueName2(callee, &length), "_Znwm");
+	if (!callee)
+		return false;
+	name = LLVMGetValueName2(callee, &length);
+	return !strcmp(name, "_Znwm") || (strings_keeps_nothing(name) && strings_gives_text(name) &&
+					  LLVMGetOperand(base, 0) == look->string);
 }
 
-static bool store(struct look *look, LLVMValueRef store, LLVMValueRef pointer, enum where where)
+/* The pointer is one of the two. */
+static bool store(struct look *look, LLVMValueRef value, LLVMValueRef to, LLVMValueRef pointer,
+		  enum where where)
 {
-	if (LLVMGetOperand(store, 0) == pointer)
-		return where == BEHIND && LLVMGetOperand(store, 1) == look->string;
-	look->changes_hands |= where == BEGINNING && !is_own_text(look, LLVMGetOperand(store, 0));
+	if (value == pointer)
+		return where == BEHIND && to == look->string;
+	look->changes_hands |= where == BEGINNING && !is_own_text(look, value);
 	return true;
 }
 
@@ -119,16 +127,19 @@ static bool is_copy(LLVMValueRef call)
 static bool call(struct look *look, LLVMValueRef call, LLVMValueRef pointer, enum where where)
 {
 	LLVMValueRef callee = util_callee(call);
+	const char *name;
 	size_t length;
-	const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
 
+	name = callee ? LLVMGetValueName2(callee, &length) : "";
 	if (LLVMGetCalledValue(call) == pointer)
 		return false;
 	if (util_is_intrinsic(call, "llvm.lifetime") || util_is_intrinsic(call, "llvm.memset"))
 		return true;
 	if (is_copy(call))
 		return where == BEHIND || LLVMGetOperand(call, 1) != pointer;
-	if (callee && LLVMIsDeclaration(callee) && strings_keeps_nothing(name)) {
+	if (strings_sets_text(name) && LLVMGetNumArgOperands(call) > 1)
+		return store(look, LLVMGetOperand(call, 1), LLVMGetOperand(call, 0), pointer, where);
+	if (strings_keeps_nothing(name)) {
 		look->changes_hands |= where == BEGINNING && strings_may_move(name);
 		if (is_pointer(call))
 			return add(look, call, strings_gives_text(name) ? BEHIND : BEGINNING);
@@ -148,7 +159,8 @@ static bool follow_use(struct look *look, LLVMValueRef user, LLVMValueRef pointe
 	case LLVMLoad:
 		return !LLVMIsAtomic(user) && load(look, user, where);
 	case LLVMStore:
-		return !LLVMIsAtomic(user) && store(look, user, pointer, where);
+		return !LLVMIsAtomic(user) &&
+		       store(look, LLVMGetOperand(user, 0), LLVMGetOperand(user, 1), pointer, where);
 	case LLVMICmp:
 		return true;
 	case LLVMGetElementPtr:
