@@ -26,9 +26,9 @@ NOINLINE static size_t own_short(int n)
 {
 	std::string text;
 
-	text += 'a'; /* private */
-	text.append("bcd", 3); /* private */
-	text.push_back(static_cast<char>('a' + n)); /* private */
+	text += 'a';                                 /* private */
+	text.append("bcd", 3);                       /* private */
+	text.push_back(static_cast<char>('a' + n));  /* private */
 	return text.find('d') + text.compare("abc"); /* private */
 }
 
@@ -38,7 +38,7 @@ NOINLINE static size_t own_long(int n)
 
 	for (int i = 0; i < 100 + n; i++)
 		text += static_cast<char>('a' + i % 26); /* private */
-	return text.rfind('z'); /* private */
+	return text.rfind('z');                          /* private */
 }
 
 /* The text, too, wherever it lies. */
@@ -179,7 +179,7 @@ NOINLINE static void given_back()
 	std::string text;
 
 	published = &text.append("x", 1); /* seen: given_back */
-	text += 'a'; /* seen: given_back */
+	text += 'a';                      /* seen: given_back */
 	published = nullptr;
 }
 
