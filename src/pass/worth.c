@@ -35,7 +35,9 @@ bool worth_returns_twice(LLVMValueRef call)
 
 bool worth_of_the_library(LLVMValueRef function)
 {
+	/* Two Z: of a class or a lambda inside of one. */
 	static const char *const prefixes[] = {"_ZNSt",         "_ZNKSt",         "_ZSt",
+					       "_ZZNSt",        "_ZZNKSt",        "_ZZSt",
 					       "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", NULL};
 
 	const char *name;

@@ -26,6 +26,9 @@ with tempfile.TemporaryDirectory() as folder:
         dump = subprocess.run([atomsan, "dump", f"{folder}/t.atr"], check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
         places = {(int(line), word) for word, line in re.findall(rf"\b(read|write|update)\b.*{name}:(\d+):", dump)}
         lines = {line for line, _ in places}
+        for function in sorted(set(re.findall(r"\benter\b.* in (\S+) .*/include/c\+\+/", dump))):
+            print(f"{level}: {function} of the C++ library has a frame")
+            failed = True
         for number in sorted(seen):
             if number not in lines:
                 print(f"{level}: line {number}, in {seen[number]}, is not in the trace")

@@ -5,6 +5,7 @@
  * looks for the lines in the trace: "seen" must be there, "private" must not.
  */
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <pthread.h>
 #include <string>
@@ -19,6 +20,7 @@ static std::string *published;
 static const char *published_text;
 static char *written_text;
 static size_t sum;
+static std::map<std::string, int> counts;
 
 /* ---- one's own ---- */
 
@@ -206,6 +208,12 @@ NOINLINE static void text_to_another(size_t n)
 	shared_text.swap(text);
 }
 
+/* Compares, and catches exceptions while it makes nodes; none of that is a call of the program's. */
+NOINLINE static void counted(const char *text)
+{
+	counts[text]++; /* seen: counted */
+}
+
 int main()
 {
 	std::lock_guard<std::mutex> hold(lock);
@@ -223,6 +231,8 @@ int main()
 	given_back();
 	sum += text_from_another();
 	text_to_another(60);
+	for (int i = 0; i < 10; i++)
+		counted(i % 3 ? "one" : i % 2 ? "another" : "yet another of them");
 	own_given("0123456789abcdef");
 	std::printf("%zu\n", sum + shared_text.size());
 	return 0;
