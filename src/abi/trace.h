@@ -113,8 +113,9 @@ enum trace_prefix {
  * which the runtime met them; names for people come from the creation tree.
  * An operation that can block is written after it took effect (lock, wait,
  * join), one that lets others go on is written before (unlock, post, signal,
- * create). Locks, unlocks and atomic operations have a stamp only if their
- * thread's key is not above those of what they come after; all others have one.
+ * create). Locks, unlocks, atomic operations, allocations and frees have a stamp
+ * only if their thread's key is not above those of what they come after; all
+ * others have one.
  */
 #define TRACE_OPS(X)                                                                     \
 	/* threads */                                                                    \
@@ -176,6 +177,10 @@ enum trace_op {
 	TRACE_OPS(X)
 #undef X
 };
+
+/* The most bytes of a block whose allocation forgets what was done to its bytes before, and nothing else: see
+ * "What is an event" in docs/schedule-format.md. */
+enum { TRACE_SMALL_BLOCK = 512 };
 
 enum trace_lock_flag {
 	TRACE_LOCK_TRY = 1,       /* by a trylock */

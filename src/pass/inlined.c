@@ -73,6 +73,26 @@ INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *sit
 		__atomsan_write16(p, site);
 }
 
+/* Four granules: a string of C++. */
+#define FOUR(cell, mask)                                                              \
+	__builtin_expect(((((cell)[0] ^ self.segment) | ((cell)[1] ^ self.segment) |  \
+			   ((cell)[2] ^ self.segment) | ((cell)[3] ^ self.segment)) & \
+			  (ATOMSAN_SEGMENT_MASK | (mask))) != 0,                      \
+			 0)
+INLINED void __atomsan_inl_read32(const void *p, const struct atomsan_site *site)
+{
+	const uint64_t *cell = CELL(p);
+
+	if (FOUR(cell, 0xffull * READS) && (!SHARED(cell[0]) || FOUR(READER(p), 0xffull * READS)))
+		__atomsan_read_range(p, 32, site);
+}
+
+INLINED void __atomsan_inl_write32(const void *p, const struct atomsan_site *site)
+{
+	if (FOUR(CELL(p), 0xffull * WRITES))
+		__atomsan_write_range(p, 32, site);
+}
+
 /*
  * Not aligned to its size: in one granule or two. Mostly they are known as a whole,
  * which is soon seen. Where it is one granule, it is looked at twice, the second time
@@ -302,6 +322,12 @@ INLINED void __atomsan_inl_leave(void *token, uint64_t since)
 		self.segment = self.fresh;
 	if (frame + 2 == self.shallow)
 		self.shallow = frame + 1;
+}
+
+/* The frame that is open. */
+INLINED void *__atomsan_inl_here(void)
+{
+	return self.top - 1;
 }
 
 /* Control came back to the frame's function from somewhere below. */

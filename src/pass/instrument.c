@@ -274,6 +274,25 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	}
 }
 
+/* The string itself, not what it holds. */
+static void string_access(LLVMValueRef call, const struct strings_access *access)
+{
+	LLVMValueRef pointer = LLVMGetOperand(call, access->argument), arguments[2];
+	struct note note;
+
+	_Static_assert(STRINGS_SIZE == 32, "four cells");
+	if (private_pointer(pointer))
+		return;
+	skip_or_site(call, pointer, NULL, STRINGS_SIZE, access->writes, &note);
+	if (is_ignored(&note))
+		return;
+	emit_before(call);
+	arguments[0] = pointer;
+	arguments[1] = sites_add(call, access->writes ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN,
+				 STRINGS_SIZE, &note);
+	emit_call(access->writes ? "__atomsan_inl_write32" : "__atomsan_inl_read32", arguments, 2);
+}
+
 static void range_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMValueRef length, bool write)
 {
 	if (!private_pointer(pointer))
@@ -402,6 +421,7 @@ static bool mark(LLVMValueRef call, const char *name)
 	const char *code = !strcmp(name, MARK_ENTER)   ? "__atomsan_inl_enter"
 			   : !strcmp(name, MARK_EXIT)  ? "__atomsan_inl_exit"
 			   : !strcmp(name, MARK_BACK)  ? "__atomsan_inl_back"
+			   : !strcmp(name, MARK_HERE)  ? "__atomsan_inl_here"
 			   : !strcmp(name, MARK_LOOP)  ? "__atomsan_inl_loop"
 			   : !strcmp(name, MARK_SINCE) ? "__atomsan_inl_since"
 			   : !strcmp(name, MARK_NEXT)  ? "__atomsan_inl_next"
@@ -431,8 +451,7 @@ static void plain_call(LLVMValueRef call)
 		return;
 	watched_call(call, callee, name);
 	for (unsigned i = 0, count = strings_accesses(call, name, strings); i < count; i++)
-		range_access(call, LLVMGetOperand(call, strings[i].argument), emit_number(STRINGS_SIZE),
-			     strings[i].writes);
+		string_access(call, &strings[i]);
 }
 
 /* ---- stack objects that others may see ---- */

@@ -25,6 +25,8 @@ static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
 
 	if (!strcmp(name, MARK_ENTER) || !strcmp(name, MARK_LOOP))
 		return LLVMFunctionType(pointer, (LLVMTypeRef[]){pointer, pointer}, 2, false);
+	if (!strcmp(name, MARK_HERE))
+		return LLVMFunctionType(pointer, NULL, 0, false);
 	if (!strcmp(name, MARK_SINCE))
 		return LLVMFunctionType(number, NULL, 0, false);
 	if (!strcmp(name, MARK_NEXT) || !strcmp(name, MARK_GO_ON))
@@ -166,13 +168,65 @@ static void mark_call(LLVMBuilderRef builder, LLVMModuleRef module, LLVMValueRef
 	mark_build(builder, module, MARK_EXIT, &frame);
 }
 
+/* Where control comes back in this block, to this frame or to that of the loop around it. */
+static void mark_back(LLVMBuilderRef builder, LLVMModuleRef module, LLVMBasicBlockRef block,
+		      LLVMValueRef frame, struct iterations *loops)
+{
+	LLVMValueRef next;
+
+	for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
+		bool back = LLVMGetInstructionOpcode(i) == LLVMLandingPad ||
+			    (LLVMIsACallInst(i) && i != frame && worth_returns_twice(i));
+		LLVMValueRef around;
+
+		next = LLVMGetNextInstruction(i);
+		if (!back || !next)
+			continue;
+		LLVMPositionBuilderBefore(builder, next);
+		LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(i));
+		around = loops ? iterations_frame(loops, builder, block) : NULL;
+		if (!around)
+			around = frame;
+		mark_build(builder, module, MARK_BACK, &around);
+	}
+}
+
+/* Where the function's own marks go, with its first line. */
+static LLVMBuilderRef at_entry(LLVMValueRef function)
+{
+	LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+	LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
+
+	while (LLVMIsAAllocaInst(first))
+		first = LLVMGetNextInstruction(first);
+	LLVMPositionBuilderBefore(builder, first);
+	LLVMSetCurrentDebugLocation2(
+		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
+							  subprogram, NULL));
+	return builder;
+}
+
+/* What has no frame of its own comes back to its caller's. */
+static void mark_way_back(LLVMValueRef function)
+{
+	LLVMModuleRef module = LLVMGetGlobalParent(function);
+	LLVMBuilderRef builder = at_entry(function);
+	LLVMValueRef here = mark_build(builder, module, MARK_HERE, NULL);
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		mark_back(builder, module, b, here, NULL);
+	LLVMDisposeBuilder(builder);
+}
+
 void mark_function(LLVMValueRef function)
 {
 	LLVMModuleRef module = LLVMGetGlobalParent(function);
 	LLVMContextRef context = LLVMGetModuleContext(module);
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 	LLVMBuilderRef builder;
-	LLVMValueRef first, arguments[2], frame, innermost;
+	LLVMValueRef arguments[2], frame, innermost;
 	struct iterations *loops;
 	const struct worth *worth;
 	const char *type;
@@ -183,17 +237,12 @@ void mark_function(LLVMValueRef function)
 	if (is_coroutine(function))
 		return;
 	worth = worth_of(function);
+	if (subprogram && !worth->frame && worth->comes_back)
+		mark_way_back(function);
 	if (!subprogram || !worth->frame)
 		return;
 	receiver = describe_receiver(function, &type);
-	builder = LLVMCreateBuilderInContext(context);
-	first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
-	while (LLVMIsAAllocaInst(first))
-		first = LLVMGetNextInstruction(first);
-	LLVMPositionBuilderBefore(builder, first);
-	LLVMSetCurrentDebugLocation2(
-		builder, LLVMDIBuilderCreateDebugLocation(context, LLVMDISubprogramGetLine(subprogram), 0,
-							  subprogram, NULL));
+	builder = at_entry(function);
 	searched = again_find(function, again, MOST_SEARCHES);
 	resumed = find_resumes(function, resumes);
 	loops = iterations_plan(function);
@@ -217,7 +266,7 @@ void mark_function(LLVMValueRef function)
 							ATOMSAN_FN_ARGUMENT, 0, ""),
 					 LLVMGetParam(function, argument)});
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
-		LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b), next;
+		LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b);
 
 		if (LLVMIsAReturnInst(terminator) || LLVMIsAResumeInst(terminator)) {
 			LLVMValueRef at = leaving_point(terminator);
@@ -231,23 +280,8 @@ void mark_function(LLVMValueRef function)
 							 subprogram, NULL));
 			mark_build(builder, module, MARK_EXIT, &frame);
 		}
-		if (!worth->comes_back)
-			continue;
-		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
-			bool back = LLVMGetInstructionOpcode(i) == LLVMLandingPad ||
-				    (LLVMIsACallInst(i) && i != frame && worth_returns_twice(i));
-			LLVMValueRef around;
-
-			next = LLVMGetNextInstruction(i);
-			if (!back || !next)
-				continue;
-			LLVMPositionBuilderBefore(builder, next);
-			LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(i));
-			around = iterations_frame(loops, builder, b);
-			if (!around)
-				around = innermost;
-			mark_build(builder, module, MARK_BACK, &around);
-		}
+		if (worth->comes_back)
+			mark_back(builder, module, b, innermost, loops);
 	}
 	/* In a search that is made again the function's unit begins anew. */
 	for (unsigned i = 0; i < searched; i++)

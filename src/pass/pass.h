@@ -216,6 +216,7 @@ LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char
 #define MARK_ENTER "__atomsan_mark_enter"
 #define MARK_EXIT "__atomsan_mark_exit"
 #define MARK_BACK "__atomsan_mark_back"
+#define MARK_HERE "__atomsan_mark_here"   /* the frame that is open, to come back to */
 #define MARK_LOOP "__atomsan_mark_loop"   /* the first iteration begins */
 #define MARK_SINCE "__atomsan_mark_since" /* how much the thread has synchronised until now */
 #define MARK_NEXT "__atomsan_mark_next"   /* one ends, the next begins */
@@ -269,10 +270,11 @@ void select_ignore_variable(LLVMValueRef global);
 
 /* ---- private.c: what no other thread can reach ---- */
 
-bool private_pointer(LLVMValueRef pointer);      /* what it points to is such */
-bool private_escapes(LLVMValueRef local);        /* its address may outlive or leave this function */
-LLVMValueRef private_base(LLVMValueRef pointer); /* without GEPs and casts */
-void private_forget(void);                       /* uses changed */
+bool private_pointer(LLVMValueRef pointer); /* what it points to is such */
+bool private_escapes(LLVMValueRef local);   /* its address may outlive or leave this function */
+bool private_captured(LLVMValueRef call, LLVMValueRef pointer); /* who is called may keep it */
+LLVMValueRef private_base(LLVMValueRef pointer);                /* without GEPs and casts */
+void private_forget(void);                                      /* uses changed */
 /* Allocations and parameters are looked at between these, as the module was at the first. */
 void private_begin(LLVMModuleRef module);
 void private_end(void);

@@ -10,6 +10,7 @@
  * gets away in it.
  */
 #include "pass/pass.h"
+#include "pass/strings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ LLVMValueRef private_base(LLVMValueRef pointer)
 	return pointer;
 }
 
-static bool captured_by_call(LLVMValueRef call, LLVMValueRef pointer)
+bool private_captured(LLVMValueRef call, LLVMValueRef pointer)
 {
 	unsigned kind = LLVMGetEnumAttributeKindForName("captures", 8);
 	LLVMValueRef callee = util_callee(call);
@@ -108,6 +109,21 @@ static bool is_receiver(LLVMValueRef call)
 	return LLVMIsACallInst(call) && util_callee(call) && util_named_like(util_callee(call), marks);
 }
 
+/* What holds numbers alone and is given to a function of strings stays where it is, an allocator
+ * also where the string is told its text. */
+static bool is_of_string(LLVMValueRef call, LLVMValueRef pointer)
+{
+	LLVMValueRef callee = util_callee(call);
+	const char *name;
+	size_t length;
+
+	if (!callee)
+		return false;
+	name = LLVMGetValueName2(callee, &length);
+	return strings_keeps_nothing(name) || (strings_sets_text(name) && LLVMGetNumArgOperands(call) == 3 &&
+					       LLVMGetOperand(call, 1) != pointer);
+}
+
 /* Does this use let the pointer get away? Values that hold it as well are added. */
 static bool gets_away(LLVMValueRef user, LLVMValueRef pointer, struct ways *ways)
 {
@@ -129,7 +145,8 @@ static bool gets_away(LLVMValueRef user, LLVMValueRef pointer, struct ways *ways
 		return !ways_add(ways, user);
 	case LLVMCall:
 	case LLVMInvoke:
-		return !(ways->numbers && is_receiver(user)) && captured_by_call(user, pointer);
+		return !(ways->numbers && (is_receiver(user) || is_of_string(user, pointer))) &&
+		       private_captured(user, pointer);
 	default:
 		return true;
 	}
@@ -151,6 +168,7 @@ static bool escapes(LLVMValueRef object)
 static struct {
 	LLVMValueRef object;
 	bool escapes;
+	bool text; /* it is a string, and its text does not, either */
 } answers[256];
 
 void private_forget(void)
@@ -158,15 +176,36 @@ void private_forget(void)
 	memset(answers, 0, sizeof answers);
 }
 
-bool private_escapes(LLVMValueRef object)
+static size_t answer(LLVMValueRef object)
 {
 	size_t at = ((size_t)object >> 4) % 256;
 
 	if (answers[at].object != object) {
+		enum strings_fate fate = strings_is_local(object) ? strings_fate(object) : STRINGS_GETS_AWAY;
+
 		answers[at].object = object;
-		answers[at].escapes = escapes(object);
+		answers[at].escapes = fate == STRINGS_GETS_AWAY && escapes(object);
+		answers[at].text = fate == STRINGS_STAYS_WITH_TEXT;
 	}
-	return answers[at].escapes;
+	return at;
+}
+
+bool private_escapes(LLVMValueRef object)
+{
+	return answers[answer(object)].escapes;
+}
+
+/* What a local string leads to: loaded from it, or given by one of its functions. */
+static bool is_private_text(LLVMValueRef value)
+{
+	LLVMValueRef callee = LLVMIsALoadInst(value) ? NULL : util_callee(value), string;
+	size_t length;
+
+	if (!LLVMIsALoadInst(value) && (!callee || !LLVMGetNumArgOperands(value) ||
+					!strings_gives_text(LLVMGetValueName2(callee, &length))))
+		return false;
+	string = LLVMGetOperand(value, 0);
+	return LLVMIsAAllocaInst(string) && answers[answer(string)].text;
 }
 
 /* ---- of a whole module ---- */
@@ -236,8 +275,12 @@ static bool unreachable(LLVMValueRef base, struct ways *ways)
 		return LLVMIsGlobalConstant(base) || LLVMIsThreadLocal(base) || select_global_ignored(base);
 	if (LLVMIsACallInst(base) && util_is_intrinsic(base, "llvm.threadlocal.address"))
 		return true;
-	if (LLVMIsAArgument(base) || LLVMIsACallInst(base) || LLVMIsAInvokeInst(base))
+	if (LLVMIsAArgument(base))
 		return known_has(base);
+	if (LLVMIsACallInst(base) || LLVMIsAInvokeInst(base))
+		return known_has(base) || is_private_text(base);
+	if (LLVMIsALoadInst(base))
+		return is_private_text(base);
 	if (LLVMIsAConstantPointerNull(base) || LLVMIsUndef(base))
 		return true; /* leads nowhere */
 	if (LLVMIsASelectInst(base))

@@ -54,6 +54,35 @@ static const char *own_name(const char *name, bool *is_const)
 	return NULL;
 }
 
+bool strings_sets_text(const char *name)
+{
+	bool is_const;
+
+	name = own_name(name, &is_const);
+	return name && (!strncmp(name, "7_M_dataEP", 10) || !strncmp(name, "12_Alloc_hider", 14));
+}
+
+bool strings_keeps_nothing(const char *name)
+{
+	static const char *const allocator[] = {"_ZNSaIcE", "_ZNSaIwE", "_ZNKSaIcE", "_ZNKSaIwE"};
+	bool is_const;
+
+	return BEGINS(name, allocator) || (own_name(name, &is_const) && !strings_sets_text(name));
+}
+
+bool strings_gives_text(const char *name)
+{
+	bool is_const;
+
+	name = own_name(name, &is_const);
+	return name && (is_const || BEGINS(name, lookers) || !strncmp(name, "9_M_create", 10));
+}
+
+bool strings_may_move(const char *name)
+{
+	return strstr(name, "EOS4_") || strstr(name, "ERS4_");
+}
+
 unsigned strings_accesses(LLVMValueRef call, const char *name, struct strings_access *accesses)
 {
 	unsigned sret = LLVMGetEnumAttributeKindForName("sret", 4), at = 0, count = 0;

@@ -35,7 +35,9 @@ bool worth_returns_twice(LLVMValueRef call)
 
 bool worth_of_the_library(LLVMValueRef function)
 {
+	/* Two Z: of a class or a lambda inside of one. */
 	static const char *const prefixes[] = {"_ZNSt",         "_ZNKSt",         "_ZSt",
+					       "_ZZNSt",        "_ZZNKSt",        "_ZZSt",
 					       "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", NULL};
 
 	const char *name;
@@ -144,13 +146,19 @@ static void look_at_call(LLVMValueRef call, struct worth *worth)
 	worth->writes |= inner->writes;
 }
 
+/* A landing pad of what must not throw, as comparisons of strings, from which nothing goes on. */
+static bool ends_program(LLVMBasicBlockRef pad)
+{
+	return LLVMIsAUnreachableInst(LLVMGetBasicBlockTerminator(pad));
+}
+
 static void look(LLVMValueRef function, struct worth *worth)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
 			LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
 
-			if (opcode == LLVMLandingPad)
+			if (opcode == LLVMLandingPad && !ends_program(b))
 				worth->comes_back = true;
 			if ((opcode == LLVMLoad || opcode == LLVMStore) &&
 			    !private_pointer(LLVMGetOperand(i, opcode == LLVMStore))) {
@@ -178,12 +186,17 @@ static bool is_local(LLVMValueRef function)
 static void judge(LLVMValueRef function, struct worth *worth)
 {
 	/* What tests what it waits for has a loop to be marked (waits.c). */
-	if (worth->comes_back || worth->asm_blocks || waits_until(function)) {
+	if (worth->asm_blocks || waits_until(function)) {
 		worth->frame = true;
 		return;
 	}
+	/* Where it catches exceptions control comes back to its caller's frame. */
 	if (worth_of_the_library(function))
 		return;
+	if (worth->comes_back) {
+		worth->frame = true;
+		return;
+	}
 	if (!is_local(function) || worth->calls) {
 		worth->frame = worth->accesses || worth->calls;
 		return;

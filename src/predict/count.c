@@ -151,6 +151,11 @@ static void access_event(const struct count *count, struct thread *t, const stru
 		done(t, update ? 2 * s.fresh : s.fresh, e->address + s.last * e->step, e->site);
 }
 
+static bool ends_stretch(const struct trace_event *e)
+{
+	return e->op != TRACE_OP_FREE && (e->op != TRACE_OP_ALLOC || e->value > TRACE_SMALL_BLOCK);
+}
+
 static void op_event(struct thread *t, const struct trace_event *e)
 {
 	unsigned kind = kinds[e->op];
@@ -161,12 +166,17 @@ static void op_event(struct thread *t, const struct trace_event *e)
 		t->handlers++;
 	else if (e->op == TRACE_OP_SIGNAL_END && t->handlers)
 		t->handlers--;
-	if (t->handlers || kind == NOT || (kind == SITED && e->site == TRACE_NO_SITE))
+	if (t->handlers)
+		return;
+	if (e->op == TRACE_OP_ALLOC && e->value <= TRACE_SMALL_BLOCK)
+		touched_forget(&t->touched, e->address, e->value);
+	if (kind == NOT || (kind == SITED && e->site == TRACE_NO_SITE))
 		return;
 	if (may_repeat && t->last_object == e->address && t->last_place == place)
 		return;
 	done(t, 1, e->address, place);
-	touched_anew(&t->touched);
+	if (ends_stretch(e))
+		touched_anew(&t->touched);
 }
 
 static void enter(struct thread *t)

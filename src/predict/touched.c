@@ -122,6 +122,36 @@ static void touch_range(struct touched *t, uint64_t low, uint64_t high, unsigned
 			add_range(&t->ranges[k], low, high);
 }
 
+/* Takes the bytes out of the ranges that they lie in. One that becomes empty stays, and has no byte that
+ * could be looked for. */
+static void cut_range(struct touched_ranges *r, uint64_t low, uint64_t high)
+{
+	for (uint64_t i = range_at(r, low); i < r->count && r->all[i].low < high; i++) {
+		struct touched_range was = r->all[i];
+
+		r->all[i].high = was.low < low ? low : was.low;
+		if (was.high > high) {
+			add_range(r, high, was.high);
+			break;
+		}
+	}
+}
+
+void touched_forget(struct touched *t, uint64_t address, uint64_t length)
+{
+	uint64_t end = end_of(address, length);
+
+	for (unsigned k = 0; k < TOUCHED_KINDS; k++)
+		cut_range(&t->ranges[k], address, end);
+	for (uint64_t q = address; t->size && q < end; q = (q & ~7ull) + 8) {
+		struct touched_cell *cell = find(t, q & ~7ull);
+
+		/* Blocks are aligned, so the rest of a granule is nobody's. */
+		if (cell->stretch == t->stretch)
+			cell->bits = 0;
+	}
+}
+
 /* Bits of the granule that lie in ranges. */
 static uint64_t bits_in_ranges(const struct touched *t, uint64_t granule)
 {

@@ -30,6 +30,9 @@ void touched_release(struct touched *t);
 /* Another stretch begins: nothing is touched. */
 void touched_anew(struct touched *t);
 
+/* Nothing is touched of these bytes any more: they are another block's. */
+void touched_forget(struct touched *t, uint64_t address, uint64_t length);
+
 /* Touches the bytes; true if one of them was not yet touched in one of these kinds. */
 bool touched_first(struct touched *t, uint64_t address, uint64_t length, unsigned kinds);
 

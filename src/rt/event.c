@@ -187,7 +187,7 @@ static void record_op(struct event *event, const struct atomsan_site *site) ATOM
 	if (unlikely(rt_watching))
 		watch_op(event->op, (const void *)event->address, site);
 	if (unlikely(rt_self.sched))
-		sched_op(event->op, (const void *)event->address, site);
+		sched_op(event->op, (const void *)event->address, event->value, site);
 	if (!rt_on()) {
 		/* libc has threads of its own (timers that call a function), and the program's code runs in
 		 * them. */

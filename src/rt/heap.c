@@ -8,6 +8,7 @@
  * unrecorded. The work is glibc's, called by the names that need no lookup:
  * ld.so allocates before dlsym works, and dlsym allocates.
  */
+#include "rt/block.h"
 #include "rt/rt.h"
 #include "rt/watch.h"
 
@@ -30,7 +31,7 @@ static bool recorded(void)
 static void *allocated(void *block, size_t size, const struct atomsan_site *site)
 {
 	if (block && recorded())
-		rt_op_value(TRACE_OP_ALLOC, 0, block, size, site);
+		block_allocated(block, size, site);
 	return block;
 }
 
@@ -53,7 +54,7 @@ INTERPOSER void free(void *block)
 	const struct atomsan_site *site = rt_take_site();
 
 	if (block && recorded())
-		rt_op(TRACE_OP_FREE, 0, block, site);
+		block_freed(block, site);
 	__libc_free(block);
 }
 
@@ -70,10 +71,10 @@ static void *resize(void *block, size_t size, const struct atomsan_site *site)
 	void *moved;
 
 	if (block && record)
-		rt_op(TRACE_OP_FREE, 0, block, site);
+		block_freed(block, site);
 	moved = __libc_realloc(block, size);
 	if (!moved && block && size && record)
-		rt_op_value(TRACE_OP_ALLOC, 0, block, before, site);
+		block_allocated(block, before, site);
 	return allocated(moved, size, site);
 }
 

@@ -10,7 +10,8 @@
  *     filter keeps, but for what it keeps because another thread interfered. A
  *     stretch ends with an operation that is an event, and where another call of
  *     a function (or iteration of a marked loop) is at work than at the access
- *     before.
+ *     before. A free does not end it, nor does the allocation of a small block,
+ *     whose bytes are forgotten instead.
  *   - A read that repeats the event before it, same place, same address, is
  *     none, nor is a failed attempt that repeats one: a thread that polls does
  *     so a different number of times in every run.
@@ -209,10 +210,15 @@ static bool gives_up(enum trace_op op)
 	return op == TRACE_OP_UNLOCK || op == TRACE_OP_SEM_POST || op == TRACE_OP_ONCE_END;
 }
 
+static bool ends_stretch(enum trace_op op, uint64_t value)
+{
+	return op != TRACE_OP_FREE && (op != TRACE_OP_ALLOC || value > TRACE_SMALL_BLOCK);
+}
+
 static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, const void *object,
-		      const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
+		      uint64_t value, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
 static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, const void *object,
-		      const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+		      uint64_t value, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	me->beat++;
 	settle(me);
@@ -228,18 +234,29 @@ static void operation(struct sched_thread *me, enum trace_op op, unsigned kind, 
 	}
 	/* A place of NULL marks failed attempts, whichever call they come from. */
 	event(me, object, kind & FAILED ? NULL : site ? site : (const void *)1);
-	sched_count_stretch(me);
+	if (ends_stretch(op, value))
+		sched_count_stretch(me);
 	if (gives_up(op))
 		sched_wake(object);
 }
 
-void sched_op(enum trace_op op, const void *object, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+static void forget(struct sched_thread *me, const void *block, uint64_t size) ATOMSAN_KEEPS_REGISTERS COLD;
+static void forget(struct sched_thread *me, const void *block, uint64_t size) ATOMSAN_KEEPS_REGISTERS
+{
+	sched_count_forget(me, block, size);
+}
+
+void sched_op(enum trace_op op, const void *object, uint64_t value,
+	      const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	struct sched_thread *me = scheduled();
 	unsigned kind = kinds[op];
 
+	if (me && op == TRACE_OP_ALLOC && value <= TRACE_SMALL_BLOCK)
+		forget(me, object, value);
+
 	if (me && kind && (site || !(kind & SITED)))
-		operation(me, op, kind, object, site);
+		operation(me, op, kind, object, value, site);
 }
 
 void sched_before(struct sched_thread *me, const void *object, const struct atomsan_site *site)

@@ -243,6 +243,39 @@ static bool first_of_range(struct sched_table *table, uint64_t p, uint64_t end, 
 	return first;
 }
 
+/* Takes the bytes out of the range that they lie in. */
+static void cut_range(struct ranges *r, uint64_t low, uint64_t high)
+{
+	for (uint64_t i = range_at(r, low); i < r->count && r->all[i].low < high; i++) {
+		struct range was = r->all[i];
+
+		r->all[i].high = was.low < low ? low : was.low;
+		/* Empty ones are passed over where a range is looked for. */
+		if (was.high > high && (r->count < r->room || make_room(r))) {
+			for (uint64_t k = r->count++; k > i + 1; k--)
+				r->all[k] = r->all[k - 1];
+			r->all[++i] = (struct range){high, was.high};
+		}
+	}
+}
+
+void sched_count_forget(struct sched_thread *me, const void *p, uint64_t length)
+{
+	struct sched_table *table = me->table;
+	uint64_t start = (uint64_t)p, end = start + length;
+
+	if (!table)
+		return;
+	for (unsigned k = 0; k < KINDS; k++)
+		cut_range(&table->ranges[k], start, end);
+	for (uint64_t q = start; table->size && q < end; q = (q & ~7ull) + 8) {
+		struct cell *cell = find(table, q & ~7ull);
+
+		if (cell->stretch == table->stretch)
+			cell->bits = 0;
+	}
+}
+
 bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds_of_access)
 {
 	struct sched_table *table = table_of(me);

@@ -270,7 +270,8 @@ void sched_access(const void *p, uint64_t length, uint64_t kinds,
 void sched_store(const void *p) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic_done(const void *p, bool wrote, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
-void sched_op(enum trace_op op, const void *object, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
+void sched_op(enum trace_op op, const void *object, uint64_t value,
+	      const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
 
 /* ---- between the scheduler's files ---- */
 
@@ -330,6 +331,8 @@ void sched_cpu_hide(int32_t tid, uint64_t bytes, void *set);
 /* sched_first.c */
 bool sched_count_first(struct sched_thread *me, const void *p, uint64_t length, uint64_t kinds);
 void sched_count_stretch(struct sched_thread *me);
+/* Of these bytes nothing is done yet. */
+void sched_count_forget(struct sched_thread *me, const void *p, uint64_t length);
 /* The trace hears of a function that was entered at this depth. */
 void sched_count_entered(uint64_t depth) ATOMSAN_KEEPS_REGISTERS;
 

@@ -59,6 +59,20 @@ static void first_of_its_kind(void **state)
 			firsts += first;
 			repeated += !first;
 			assert_int_equal(count_event(count, &event), done);
+			/* A small block that is allocated has not been touched. */
+			if (!(helper_random(&random) % 20)) {
+				uint64_t block = helper_random(&random) % (BYTES / 8 - 64) * 8;
+				uint64_t size = 8 + helper_random(&random) % 64 * 8;
+
+				event = (struct trace_event){.kind = TRACE_OP,
+							     .op = TRACE_OP_ALLOC,
+							     .site = 1001,
+							     .address = START + block,
+							     .value = size};
+				assert_int_equal(count_event(count, &event), ++done);
+				memset(&seen[0][block], 0, size);
+				memset(&seen[1][block], 0, size);
+			}
 			/* An operation begins another stretch. */
 			if (!(helper_random(&random) % 200)) {
 				event = (struct trace_event){

@@ -8,6 +8,8 @@ import sys
 import tempfile
 
 atomsan, source = sys.argv[1:]
+compiler = "c++" if source.endswith(".cc") else "cc"
+name = re.escape(pathlib.Path(source).name)
 private, seen = set(), {}
 for number, line in enumerate(pathlib.Path(source).read_text().splitlines(), 1):
     if "/* private */" in line:
@@ -19,11 +21,14 @@ assert len(private) > 4 and len(seen) > 4
 failed = False
 with tempfile.TemporaryDirectory() as folder:
     for level in ("-O0", "-O1", "-O2"):
-        subprocess.run([atomsan, "cc", level, "-g", "-pthread", source, "-o", f"{folder}/program"], check=True)
-        subprocess.run([atomsan, "record", "-o", f"{folder}/t.atr", "--", f"{folder}/program"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([atomsan, compiler, level, "-g", "-pthread", source, "-o", f"{folder}/program"], check=True)
+        subprocess.run([atomsan, "record", "--all", "-o", f"{folder}/t.atr", "--", f"{folder}/program"], check=True, stdout=subprocess.DEVNULL)
         dump = subprocess.run([atomsan, "dump", f"{folder}/t.atr"], check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
-        places = {(int(line), word) for word, line in re.findall(r"\b(read|write|update)\b.*compiled\.c:(\d+):", dump)}
+        places = {(int(line), word) for word, line in re.findall(rf"\b(read|write|update)\b.*{name}:(\d+):", dump)}
         lines = {line for line, _ in places}
+        for function in sorted(set(re.findall(r"\benter\b.* in (\S+) .*/include/c\+\+/", dump))):
+            print(f"{level}: {function} of the C++ library has a frame")
+            failed = True
         for number in sorted(seen):
             if number not in lines:
                 print(f"{level}: line {number}, in {seen[number]}, is not in the trace")
