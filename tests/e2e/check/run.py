@@ -56,6 +56,7 @@ CASES = [
     ("again.cc", [], CARRIED_CXX),
     ("again.cc", ["--keep-units-at-waits"], CARRIED_CXX | MEANT_CXX),
     ("containers.cc", [], CHANGED),
+    ("halves.c", [], {("add put", "globals of FILE")}),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
     ("attempts.c", [], {("tried_set tried_torn", "tried"), ("waited_set waited_torn", "waited"),
                           ("both_set both_torn", "both")}),
