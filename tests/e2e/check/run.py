@@ -69,6 +69,7 @@ CASES = [
                           ("both_set both_torn", "both")}),
     ("attempts.cc", [], {("set torn", "several"), ("set torn", "timed"), ("set torn", "tried")}),
     ("smart.cc", [], {("set torn", "unique"), ("set torn", "shared")}),
+    ("made.cc", [], {("set torn", "made")}),
     ("jobs.cc", [], {("reset work", "early"), ("reset work", "late")}),
     ("coroutines.cc", [], {("reset toil", "careless")}),
     ("coroutines.cc", ["--keep-loop-units"], {("reset toil", "careless"), ("take work", "queue")}),
