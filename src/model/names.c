@@ -90,10 +90,11 @@ static const char *instance_name(const struct model *model, uint32_t index, uint
 {
 	const struct whole *whole = set_whole(model, set_root(model, index));
 	uint16_t type = whole->face.type;
+	uint64_t size = map_get(&model->type_sizes, type);
 	struct trace_site s;
 
-	if (whole->members == 1 && site != TRACE_NO_SITE && trace_site(model->trace, site, &s, NULL) >= 0 &&
-	    s.type && *s.type && s.type_size > map_get(&model->type_sizes, type))
+	if (size && !whole->face.variable && whole->members == 1 && site != TRACE_NO_SITE &&
+	    trace_site(model->trace, site, &s, NULL) >= 0 && s.type && *s.type && s.type_size > size)
 		return s.type;
 	return type ? nametable_name(&model->types, type - 1u) : "?";
 }
