@@ -14,8 +14,7 @@
 
 enum { MOST_DEPTH = 8 /* of calls that are looked into */ };
 
-/* Takes a lock, or gives it back. */
-static bool is_about_locks(const char *name)
+bool acquires_or_gives_back(const char *name)
 {
 	static const char *const names[] = {
 		"pthread_mutex_lock",
@@ -89,7 +88,7 @@ static bool does_more(LLVMValueRef i, unsigned depth)
 	if (!callee || depth == MOST_DEPTH)
 		return true;
 	if (LLVMIsDeclaration(callee))
-		return !is_about_locks(LLVMGetValueName2(callee, &length));
+		return !acquires_or_gives_back(LLVMGetValueName2(callee, &length));
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(callee); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef inner = LLVMGetFirstInstruction(b); inner;
 		     inner = LLVMGetNextInstruction(inner))
