@@ -310,6 +310,11 @@ void hint_reasons_of(struct hint_reasons *reasons, LLVMValueRef value)
 	trace_back(reasons, value, 0, DEPTH);
 }
 
+void hint_reasons_at(struct hint_reasons *reasons, LLVMValueRef pointer)
+{
+	reasons->lost |= !describe(pointer, &reasons->at[reasons->count++]);
+}
+
 void hint_reasons_to_come(struct hint_reasons *reasons, LLVMValueRef instruction)
 {
 	trace_control(reasons, instruction, DEPTH);

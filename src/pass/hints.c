@@ -11,6 +11,7 @@
  *    nothing, and is the last thing that its caller does to what others could see.
  *  - It takes a lock before it looks at anything, and changes nothing unless what
  *    it looks at then says so.
+ *  - The caller keeps what it has seen to itself (hint_keeps.c).
  *  - Whatever decided that it is called (hint_reasons.c) is among what it looks at,
  *    and there is something.
  *
@@ -43,8 +44,12 @@ static bool looks(LLVMValueRef i)
 /* What the caller was given, whole or a part of it, or a variable, or a constant. */
 static bool is_handed_on(LLVMValueRef value)
 {
-	LLVMValueRef base = private_base(value), stored = NULL;
+	LLVMValueRef base = value, stored = NULL;
 
+	for (; LLVMIsAGetElementPtrInst(base); base = LLVMGetOperand(base, 0))
+		for (int n = 1; n < LLVMGetNumOperands(base); n++)
+			if (!LLVMIsAConstantInt(LLVMGetOperand(base, (unsigned)n)))
+				return false;
 	if (!LLVMIsALoadInst(base))
 		return !LLVMIsAInstruction(base);
 	base = LLVMGetOperand(base, 0);
@@ -178,7 +183,7 @@ static bool is_hint(LLVMValueRef function, LLVMValueRef call)
 	    !is_last(function, call))
 		return false;
 	hint_reasons_to_come(&why, call);
-	return !why.lost && why.count && looks_again(callee, &why);
+	return !why.lost && why.count && looks_again(callee, &why) && hint_keeps(function, call);
 }
 
 void hints_collect(LLVMModuleRef module)

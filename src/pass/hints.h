@@ -34,9 +34,16 @@ struct hint_reasons {
 };
 
 void hint_reasons_of(struct hint_reasons *reasons, LLVMValueRef value);
+/* What lies there, alone. */
+void hint_reasons_at(struct hint_reasons *reasons, LLVMValueRef pointer);
 /* That this instruction is come to. */
 void hint_reasons_to_come(struct hint_reasons *reasons, LLVMValueRef instruction);
 /* Is all of the first among the second? */
 bool hint_reasons_within(const struct hint_reasons *reasons, const struct hint_reasons *others);
+
+/* ---- hint_keeps.c ---- */
+
+/* Does the function keep to itself what it has seen before this call? */
+bool hint_keeps(LLVMValueRef function, LLVMValueRef call);
 
 #endif

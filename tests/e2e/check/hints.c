@@ -58,6 +58,10 @@ TABLE(missing, 36)
 TABLE(empty, 40)
 TABLE(always, 44)
 TABLE(half, 48)
+TABLE(taken, 52)
+TABLE(answered, 56)
+TABLE(copied, 60)
+TABLE(handled, 64)
 
 /* ---- meant ---- */
 
@@ -287,8 +291,73 @@ static void half_add(struct half *t, int key)
 		half_room(t);
 }
 
+/* Looks again, but what was seen first has been given away: by a pointer, as an answer, to another member, to
+ * a function. */
+#define DROPS(name)                                                       \
+	__attribute__((noinline)) static void name##_drop(struct name *t) \
+	{                                                                 \
+		LOCKED(t, if (t->count > t->limit) t->count--);           \
+	}
+
+DROPS(taken)
+DROPS(answered)
+DROPS(copied)
+DROPS(handled)
+
+static void taken_add(struct taken *t, int *key)
+{
+	bool any;
+
+	LOCKED(t, any = t->count > t->limit; if (any) *key = t->key[t->limit]);
+	OTHERS(52);
+	if (any)
+		taken_drop(t);
+}
+
+static bool answered_add(struct answered *t)
+{
+	bool any;
+
+	LOCKED(t, any = t->count > t->limit);
+	OTHERS(56);
+	if (!any)
+		return false;
+	answered_drop(t);
+	return true;
+}
+
+static void copied_add(struct copied *t)
+{
+	bool any;
+
+	LOCKED(t, any = t->count > t->limit; t->busy = t->key[t->limit]);
+	OTHERS(60);
+	if (any)
+		copied_drop(t);
+}
+
+__attribute__((noinline)) void handle(int key)
+{
+	printf("%d", key);
+}
+
+static void handled_add(struct handled *t)
+{
+	bool any;
+	int key = 0;
+
+	LOCKED(t, any = t->count > t->limit; if (any) key = t->key[t->limit]);
+	OTHERS(64);
+	if (any) {
+		handle(key);
+		handled_drop(t);
+	}
+}
+
 static void *one(void *unused)
 {
+	int key = 0;
+
 	counted_add(&counted, 1);
 	unlocked_add(&unlocked);
 	asked_add(&asked);
@@ -302,6 +371,10 @@ static void *one(void *unused)
 	empty_add(&empty);
 	always_add(&always, 1);
 	half_add(&half, 1);
+	taken_add(&taken, &key);
+	use(answered_add(&answered) + key);
+	copied_add(&copied);
+	handled_add(&handled);
 	return unused;
 }
 
@@ -320,11 +393,16 @@ static void *another(void *unused)
 	empty_put(&empty, 5);
 	always_put(&always, 5);
 	half_put(&half, 5);
+	taken_put(&taken, 5);
+	answered_put(&answered, 5);
+	copied_put(&copied, 5);
+	handled_put(&handled, 5);
 	return unused;
 }
 
 int main(void)
 {
+	taken.count = answered.count = copied.count = handled.count = 1;
 	TOGETHER(one, another);
 	return counted.limit != 4 || unlocked.limit != 2 || asked.limit != 2 || added.limit != 4 ||
 	       told.count != 1;

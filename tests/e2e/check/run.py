@@ -25,7 +25,7 @@ CARRIED_CXX = {("get put", name) for name in ("old_end", "old_flag", "old_iterat
 # Who goes by a hint in hints.c that is looked at again, and who does not.
 HINTED = {(f"{name}_add {name}_put", name) for name in ("counted", "unlocked", "asked", "added", "told")}
 UNSEEN = {(f"{name}_add {name}_put", name) for name in
-          ("blind", "other", "given", "kept", "missing", "empty", "always", "half")}
+          ("blind", "other", "given", "kept", "missing", "empty", "always", "half", "taken", "answered", "copied", "handled")}
 # Who looks at a container of containers.cc twice, and has it changed in between.
 CHANGED = {("change torn", name) for name in
            ("tree_inserts", "tree_erases", "map_sets", "multi_inserts", "tree_first", "tree_last", "tree_walks", "list_pushes",
