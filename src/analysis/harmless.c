@@ -6,9 +6,10 @@
 #include "base/err.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Accesses of one part of the order; with more of them nothing is said. */
-#define PART_MOST 32
+#define PART_MOST 128
 /* Events, of whatever thread, that are looked through for them. */
 #define LOOK_MOST 4096
 
@@ -222,11 +223,14 @@ static void want(struct harmless *harmless, const struct part *part)
 
 void harmless_want(struct harmless *harmless, uint32_t prediction)
 {
+	const struct prediction *q = &harmless->predict->predictions[prediction];
 	struct scene scene;
+	struct part pattern = {.count = q->access_count};
 
+	memcpy(pattern.events, q->accesses, q->access_count * sizeof(*q->accesses));
+	want(harmless, &pattern);
 	for (unsigned way = 0; way < 2; way++) {
-		if (make_scene(harmless->predict, &harmless->predict->predictions[prediction], way, &scene) !=
-		    SCENE_MADE)
+		if (make_scene(harmless->predict, q, way, &scene) != SCENE_MADE)
 			continue;
 		want(harmless, &scene.before);
 		want(harmless, &scene.earlier);
@@ -304,25 +308,6 @@ static bool writes(const struct history *h, const struct part *part, uint32_t ob
 	return false;
 }
 
-/* The unit found it taken by the other, and would have taken it itself. */
-static bool would_take(struct harmless *harmless, struct model *model, const struct scene *scene,
-		       const struct edge *out)
-{
-	const struct history *h = harmless->predict->history;
-
-	for (uint32_t i = 0; i < out->count; i++) {
-		uint32_t read = out->pairs[i].source, write = out->pairs[i].target;
-		const struct harmless_access *r = known(harmless, read, 0), *w = known(harmless, write, 1);
-
-		if (r && w && h->events[read].kind == HISTORY_READ &&
-		    h->events[write].kind == HISTORY_WRITE && read > write && w->tag.op == MODEL_CLAIM &&
-		    model_claims(model, w->tag.site, r->tag.site) && model_decides(model, r->tag.site) &&
-		    !writes(h, &scene->before, h->events[read].object))
-			return true;
-	}
-	return false;
-}
-
 /* Is the claim one of those who looked here, and went on only because it was free? */
 static bool is_claim(struct harmless *harmless, struct model *model, uint32_t claim, uint32_t look)
 {
@@ -331,6 +316,54 @@ static bool is_claim(struct harmless *harmless, struct model *model, uint32_t cl
 	return w && r && w->tag.op == MODEL_CLAIM &&
 	       harmless->predict->history->events[look].kind == HISTORY_READ &&
 	       model_claims(model, w->tag.site, r->tag.site) && model_decides(model, r->tag.site);
+}
+
+/* The unit found it taken by the other, and would have taken it itself. */
+static bool would_take(struct harmless *harmless, struct model *model, const struct scene *scene,
+		       const struct edge *out)
+{
+	const struct history *h = harmless->predict->history;
+
+	for (uint32_t i = 0; i < out->count; i++) {
+		uint32_t read = out->pairs[i].source, write = out->pairs[i].target;
+
+		if (read > write && is_claim(harmless, model, write, read) &&
+		    !writes(h, &scene->before, h->events[read].object))
+			return true;
+	}
+	return false;
+}
+
+/* Has the unit written it in the critical section before this read? */
+static bool wrote_before(const struct predict *p, uint32_t read)
+{
+	const struct history_event *events = p->history->events;
+
+	for (uint32_t i = lockset_free_before(&p->locks, events[read].thread, read); i < read; i++)
+		if (events[i].kind == HISTORY_WRITE && events[i].unit == events[read].unit &&
+		    events[i].object == events[read].object)
+			return true;
+	return false;
+}
+
+/* The same of the pattern's own accesses: however much else is done there, the order does not exist. */
+static bool made_once(struct harmless *harmless, struct model *model, const struct prediction *q)
+{
+	const struct predict *p = harmless->predict;
+
+	if (q->kind == PREDICT_CYCLE || q->inside)
+		return false;
+	for (uint32_t i = 0; i < q->access_count; i++)
+		for (uint32_t k = i + 1; k < q->access_count; k++) {
+			uint32_t read = q->accesses[i], write = q->accesses[k];
+			const struct history_event *r = &p->history->events[read],
+						   *w = &p->history->events[write];
+
+			if (read > write && r->thread != w->thread && r->object == w->object && r->unit &&
+			    is_claim(harmless, model, write, read) && !wrote_before(p, read))
+				return true;
+		}
+	return false;
 }
 
 /* The other one gives back what it took before, and meanwhile the unit took it: only one of them can. */
@@ -398,6 +431,8 @@ bool harmless_is(struct harmless *harmless, struct model *model, uint32_t predic
 	const struct prediction *q = &harmless->predict->predictions[prediction];
 	bool any = false;
 
+	if (made_once(harmless, model, q))
+		return true;
 	for (unsigned way = 0; way < 2; way++) {
 		struct scene scene;
 		enum scene_is made = make_scene(harmless->predict, q, way, &scene);

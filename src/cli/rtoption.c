@@ -27,6 +27,25 @@ static const struct option {
 #undef TEXT
 };
 
+static const struct {
+	const char *name;
+	uint64_t most;
+} limits[] = {
+#define X(type, name, value, help)
+#define LIMIT(name, most) {#name, most},
+#include "abi/options.inc"
+#undef X
+};
+
+/* The runtime says of what is beyond that it is ignored. */
+static bool is_allowed(const char *name, uint64_t number)
+{
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (!strcmp(limits[i].name, name))
+			return number <= limits[i].most;
+	return true;
+}
+
 static const struct option *find(const char *name)
 {
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -69,7 +88,7 @@ uint64_t rtoption_number(const char *name)
 	else if (text && *text >= '0' && *text <= '9') {
 		uint64_t n = strtoull(text, &end, 10);
 
-		if (!*end)
+		if (!*end && is_allowed(name, n))
 			number = n;
 	}
 	free(text);

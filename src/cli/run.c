@@ -98,7 +98,7 @@ static void print_documents(const char *folder)
 static int judge(const char *folder, int status, const char *program)
 {
 	struct follow_results results;
-	int exitcode = (int)rtoption_number("exitcode") & 0xff;
+	int exitcode = (int)rtoption_number("exitcode");
 
 	follow_results(folder, &results);
 	print_documents(folder);

@@ -84,6 +84,21 @@ static char *gone_name(const struct model *model, uint32_t site)
 	return s.function ? mem_textf("freed memory of %s", s.function) : mem_text("freed memory");
 }
 
+/* Who fills all of a block without a type first leaves the name to the few bytes in front of it, as
+ * std::make_shared() does: then the struct that was accessed says more, if it is the larger one. */
+static const char *instance_name(const struct model *model, uint32_t index, uint32_t site)
+{
+	const struct whole *whole = set_whole(model, set_root(model, index));
+	uint16_t type = whole->face.type;
+	uint64_t size = map_get(&model->type_sizes, type);
+	struct trace_site s;
+
+	if (size && !whole->face.variable && whole->members == 1 && site != TRACE_NO_SITE &&
+	    trace_site(model->trace, site, &s, NULL) >= 0 && s.type && *s.type && s.type_size > size)
+		return s.type;
+	return type ? nametable_name(&model->types, type - 1u) : "?";
+}
+
 char *model_set_name(const struct model *model, uint64_t address, uint32_t site)
 {
 	uint32_t index = model->everything ? model->everything : set_at(model, address);
@@ -105,7 +120,7 @@ char *model_set_name(const struct model *model, uint64_t address, uint32_t site)
 	case SET_ONE:
 		return mem_text("everything");
 	default:
-		return mem_text(face->type ? nametable_name(&model->types, face->type - 1u) : "?");
+		return mem_text(instance_name(model, index, site));
 	}
 }
 

@@ -241,6 +241,20 @@ static uint64_t instance_of(uint64_t address, const struct place *place, uint64_
 	return address - place->offset > address ? address & ~7ull : address - place->offset;
 }
 
+/* Does a struct fill the block, of which one of this type can only be a part? By its size alone the block
+ * could be an array of the smaller ones. */
+static bool is_part(const struct model *model, const struct memory_block *block, const struct place *place)
+{
+	uint32_t first = instance_get(model, block->start), size;
+	const struct set *set = &model->sets[first];
+
+	if (!first || set->kind != SET_INSTANCE)
+		return false;
+	size = map_get(&model->type_sizes,
+		       set->root == first ? set_whole(model, first)->face.type : set->type);
+	return size == block->size && size > place->type_size;
+}
+
 /* The set that the bytes belong to by themselves, and not by merging. */
 static uint32_t natural_set(struct model *model, const struct thread *thread, uint64_t address,
 			    const struct place *place)
@@ -253,6 +267,8 @@ static uint32_t natural_set(struct model *model, const struct thread *thread, ui
 
 	if (block) {
 		base = instance_of(address, place, block->start, block->size, 0);
+		if (base != block->start && place->type_size && is_part(model, block, place))
+			base = block->start;
 		if (place->named_set)
 			return set_find_or_new(model, SET_NAMED,
 					       KEY_NAME | (uint64_t)place->named_set << 48 | base,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Loops that do nothing but take a lock: `while (pthread_mutex_trylock(&m)) sched_yield()`,
- * or sem_wait() until no signal interrupts it. They synchronise, but they are no
- * worker's loop: who has come out of one goes on with what it was about.
+ * sem_wait() until no signal interrupts it, or two locks of which the first is given back
+ * while the second cannot be had. They synchronise, but they are no worker's loop: who has
+ * come out of one goes on with what it was about.
  *
  * Asked of unoptimised code, where variables are allocas.
  */
@@ -13,7 +14,7 @@
 
 enum { MOST_DEPTH = 8 /* of calls that are looked into */ };
 
-static bool is_acquire(const char *name)
+bool acquires_or_gives_back(const char *name)
 {
 	static const char *const names[] = {
 		"pthread_mutex_lock",
@@ -37,6 +38,11 @@ static bool is_acquire(const char *name)
 		"mtx_lock",
 		"mtx_trylock",
 		"mtx_timedlock",
+		"pthread_mutex_unlock",
+		"pthread_rwlock_unlock",
+		"pthread_spin_unlock",
+		"sem_post",
+		"mtx_unlock",
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -82,7 +88,7 @@ static bool does_more(LLVMValueRef i, unsigned depth)
 	if (!callee || depth == MOST_DEPTH)
 		return true;
 	if (LLVMIsDeclaration(callee))
-		return !is_acquire(LLVMGetValueName2(callee, &length));
+		return !acquires_or_gives_back(LLVMGetValueName2(callee, &length));
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(callee); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef inner = LLVMGetFirstInstruction(b); inner;
 		     inner = LLVMGetNextInstruction(inner))

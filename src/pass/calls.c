@@ -66,13 +66,8 @@ static const char *const prefixes[] = {
 	"_ZNSt15__exception_ptr",
 };
 
-/* What synchronises for certain: what runtime and model know as such. */
+/* What synchronises for certain, beside taking locks: what runtime and model know as such. */
 static const char *const operations[] = {
-	"pthread_mutex_lock",
-	"pthread_mutex_trylock",
-	"pthread_mutex_timedlock",
-	"pthread_mutex_clocklock",
-	"pthread_mutex_unlock",
 	"pthread_rwlock_",
 	"pthread_spin_",
 	"pthread_cond_wait",
@@ -84,15 +79,6 @@ static const char *const operations[] = {
 	"pthread_create",
 	"pthread_join",
 	"pthread_once",
-	"sem_post",
-	"sem_wait",
-	"sem_trywait",
-	"sem_timedwait",
-	"sem_clockwait",
-	"mtx_lock",
-	"mtx_trylock",
-	"mtx_timedlock",
-	"mtx_unlock",
 	"cnd_",
 	"thrd_create",
 	"thrd_join",
@@ -106,7 +92,7 @@ static bool is_operation(const char *name)
 	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
 		if (!strncmp(name, operations[i], strlen(operations[i])))
 			return true;
-	return false;
+	return acquires_or_gives_back(name);
 }
 
 static bool is_listed(const char *name, size_t length)

@@ -12,6 +12,7 @@
  * mark puts the frames right again. Iterations of loops have frames as well
  * (iterations.c).
  */
+#include "pass/hints.h"
 #include "pass/iterations.h"
 #include "pass/pass.h"
 #include "pass/worth.h"
@@ -244,6 +245,7 @@ void mark_function(LLVMValueRef function)
 	receiver = describe_receiver(function, &type);
 	builder = at_entry(function);
 	searched = again_find(function, again, MOST_SEARCHES);
+	searched += hints_find(function, again + searched, MOST_SEARCHES - searched);
 	resumed = find_resumes(function, resumes);
 	loops = iterations_plan(function);
 	arguments[0] = sites_function(
@@ -283,7 +285,8 @@ void mark_function(LLVMValueRef function)
 		if (worth->comes_back)
 			mark_back(builder, module, b, innermost, loops);
 	}
-	/* In a search that is made again the function's unit begins anew. */
+	/* In a search that is made again the function's unit begins anew, and so it does where it calls who
+	 * looks again. */
 	for (unsigned i = 0; i < searched; i++)
 		mark_call(builder, module, function, again[i], ATOMSAN_FN_ARGUMENT | ATOMSAN_FN_AGAIN);
 	/* A coroutine has no frame of its own. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "pass/pass.h"
+#include "pass/hints.h"
 #include "pass/worth.h"
 
 #include <stdlib.h>
@@ -44,6 +45,7 @@ void pass_early(LLVMModuleRef module)
 	variables_keep_whole(module);
 	calls_collect(module);
 	worth_collect(module);
+	hints_collect(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		private_forget();
 		if (LLVMIsDeclaration(f))
@@ -59,6 +61,7 @@ void pass_early(LLVMModuleRef module)
 		describe_function(f);
 		mark_function(f);
 	}
+	hints_forget();
 	worth_forget();
 	calls_forget();
 	if (accesses_early()) {

@@ -196,6 +196,8 @@ bool spins_idle(LLVMValueRef instruction);   /* it only lets time pass, or compu
 
 /* In a loop: it does something else than to take a lock, or to wait for one. */
 bool acquires_more(LLVMValueRef instruction);
+/* Is it a function of the C library that takes a lock, or gives one back? */
+bool acquires_or_gives_back(const char *name);
 
 /* ---- calls.c: early; calls that may synchronise, wait, or talk to the world ---- */
 

@@ -6,6 +6,8 @@
 #include "rt/shadow.h"
 #include "rt/sys.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -77,6 +79,18 @@ static void choose_seed(void)
 											       << 32;
 }
 
+/* A version script of the program's own may keep the linker from listing what is interposed. Then calls of
+ * the program itself come to us, and those of libraries, as std::thread makes them, do not. */
+static void say_if_hidden(void)
+{
+	if ((rt_recording || rt_watching) && dlsym(RTLD_DEFAULT, "pthread_create") != (void *)pthread_create)
+		rt_say("the executable hides functions of the runtime from libraries (by a version script "
+		       "with "
+		       "'local: *'?), so threads that std::thread makes, and other calls of libraries, are "
+		       "not "
+		       "seen; link it without");
+}
+
 static void start(int argc, char **argv, char **envp)
 {
 	const char *options = environment(envp, "ATOMSAN_OPTIONS");
@@ -112,6 +126,7 @@ static void start(int argc, char **argv, char **envp)
 			rt_signal_watch_crashes();
 	}
 	watch_start();
+	say_if_hidden();
 	rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
 	on_exit(at_exit, NULL);
 }

@@ -33,6 +33,25 @@ static const struct option {
 };
 enum { COUNT = sizeof table / sizeof *table };
 
+static const struct {
+	const char *name;
+	uint64_t most;
+} limits[] = {
+#define X(type, name, value, help)
+#define LIMIT(name, most) {#name, most},
+#include "abi/options.inc"
+#undef X
+};
+
+static const struct {
+	const char *name, *words[4];
+} choices[] = {
+#define X(type, name, value, help)
+#define CHOICE(name, ...) {#name, {__VA_ARGS__}},
+#include "abi/options.inc"
+#undef X
+};
+
 /* Values are copied here: the environment is the program's to change. */
 static char storage[8192];
 
@@ -115,6 +134,31 @@ static bool number(const char *text, uint64_t *value)
 	return true;
 }
 
+static bool is_allowed(const char *name, const char *value, uint64_t n)
+{
+	for (uint64_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (same(name, limits[i].name) && n > limits[i].most) {
+			rt_say("ATOMSAN_OPTIONS: %s is at most %u; %s=%s is ignored", name, limits[i].most,
+			       name, value);
+			return false;
+		}
+	for (uint64_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+		const char *const *word = choices[i].words;
+
+		if (!same(name, choices[i].name))
+			continue;
+		while (*word && !same(value, *word))
+			word++;
+		if (!*word) {
+			word = choices[i].words;
+			rt_say("ATOMSAN_OPTIONS: %s is %s or %s%s%s; %s=%s is ignored", name, word[0],
+			       word[1], word[2] ? " or " : "", word[2] ? word[2] : "", name, value);
+			return false;
+		}
+	}
+	return true;
+}
+
 static void set(const char *name, const char *value)
 {
 	for (int i = 0; i < COUNT; i++) {
@@ -124,7 +168,8 @@ static void set(const char *name, const char *value)
 		if (!same(name, table[i].name))
 			continue;
 		if (table[i].type == TEXT) {
-			*(const char **)field = value;
+			if (is_allowed(name, value, 0))
+				*(const char **)field = value;
 		} else if (same(value, "true") || same(value, "false")) {
 			n = same(value, "true");
 		} else if (!number(value, &n)) {
@@ -133,7 +178,7 @@ static void set(const char *name, const char *value)
 		}
 		if (table[i].type == BOOL)
 			*(bool *)field = n != 0;
-		else if (table[i].type == NUMBER)
+		else if (table[i].type == NUMBER && is_allowed(name, value, n))
 			*(uint64_t *)field = n;
 		return;
 	}

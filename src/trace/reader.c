@@ -136,6 +136,14 @@ static uint64_t skip_page(const struct trace *trace, int fd, uint64_t offset)
 	return (uint64_t)data > next ? (uint64_t)data : next;
 }
 
+static bool is_cut(const struct trace *trace)
+{
+	uint64_t pages = trace->header.next_page, end = trace->size;
+
+	return pages > end / TRACE_PAGE + !!(end % TRACE_PAGE) ||
+	       (pages * TRACE_PAGE > end && end % TRACE_PAGE);
+}
+
 static int read_blocks(struct trace *trace, int fd, struct err *err)
 {
 	uint64_t pages = trace->header.next_page;
@@ -147,7 +155,7 @@ static int read_blocks(struct trace *trace, int fd, struct err *err)
 	bool lost = false;
 	int got;
 
-	if (pages > end / TRACE_PAGE + !!(end % TRACE_PAGE) || (pages * TRACE_PAGE > end && end % TRACE_PAGE))
+	if (is_cut(trace))
 		trace_note(trace,
 			   "the file is shorter (%" PRIu64 " bytes) than its header says (%" PRIu64 " pages)",
 			   end, pages);
@@ -256,6 +264,14 @@ static int read_threads(struct trace *trace, uint64_t from, struct err *err)
 	return 0;
 }
 
+static bool has_events(const struct trace *trace)
+{
+	for (uint64_t i = 0; i < trace->extent_count; i++)
+		if (!trace->extents[i].meta && trace->extents[i].payload)
+			return true;
+	return false;
+}
+
 static int read_all(struct trace *trace, int fd, struct err *err)
 {
 	uint64_t metas = 0;
@@ -268,6 +284,12 @@ static int read_all(struct trace *trace, int fd, struct err *err)
 		metas++;
 	if (trace_meta_load(trace, metas, err) || read_threads(trace, metas, err))
 		return -1;
+	/* Of a program that did nothing it may be said that nothing was found, of this one nothing at all. */
+	if (is_cut(trace) && !has_events(trace))
+		return err_set(err,
+			       "%s: the file ends before the first event: it has %" PRIu64
+			       " bytes, and its header says %" PRIu64 " pages",
+			       trace->path, trace->size, trace->header.next_page);
 	for (uint32_t i = 0; i < trace->thread_count; i++) {
 		struct trace_thread *t = &trace->threads[i];
 

@@ -66,6 +66,11 @@ static void not_traces(void **state)
 	refuse("#!/bin/sh\necho\n", 15, "not a trace");
 	refuse(sample, 7, "ends inside the header");
 	refuse(sample, sizeof(struct trace_header) - 1, "ends inside the header");
+	refuse(sample, sizeof(struct trace_header), "ends before the first event");
+	refuse(sample, TRACE_PAGE, "ends before the first event");
+	refuse(sample, block(TRACE_BLOCK_EVENTS, 0), "ends before the first event");
+	refuse(sample, block(TRACE_BLOCK_EVENTS, 0) + sizeof(struct trace_block),
+	       "ends before the first event");
 	assert_null(trace_open("/", &err));
 	assert_string_equal(err.text, "/: this is a directory, not a trace");
 	assert_null(trace_open("/dev/null", &err));

@@ -23,3 +23,21 @@ watched ./prog
 for symbol in pthread_mutex_lock malloc; do
 	nm -D --defined-only prog | grep -q " $symbol$" || fail "$symbol is hidden by --exclude-libs"
 done
+
+# A version script may hide it all the same; then this is said, unless nobody asks for anything.
+echo '{ global: main; local: *; };' >hides.map
+program >threads.c
+for linker in bfd gold lld; do
+	command -v ld.$linker >/dev/null || continue
+	"$ACC" -pthread -fuse-ld=$linker -Wl,--version-script=hides.map threads.c -o hides || fail "$linker does not link with a version script"
+	"$ACC" -pthread -fuse-ld=$linker threads.c -o shows
+	for prog in hides shows; do
+		watched ./$prog 2>said
+		same "output of $prog with $linker" 2 "$(cat output)"
+		said=$(grep -c "hides functions of the runtime" said || :)
+		hidden=$(nm -D --defined-only $prog | grep -q " pthread_create$" && echo 0 || echo 1)
+		same "said of $prog with $linker" "$hidden" "$said"
+		same "said of $prog with $linker when nothing is asked" "" "$(./$prog 2>&1 >/dev/null)"
+	done
+	[ $hidden = 0 ] || fail "$linker hides the runtime without a version script"
+done

@@ -10,7 +10,7 @@
 #include <semaphore.h>
 
 struct data {
-	pthread_mutex_t mutex;
+	pthread_mutex_t mutex, second;
 	sem_t semaphore;
 	int value, count;
 };
@@ -25,6 +25,23 @@ static void wait_lock(struct data *d)
 {
 	while (sem_wait(&d->semaphore) < 0 && errno == EINTR)
 		;
+}
+
+static void back_off(struct data *d)
+{
+	for (;;) {
+		pthread_mutex_lock(&d->mutex);
+		if (!pthread_mutex_trylock(&d->second))
+			return;
+		pthread_mutex_unlock(&d->mutex);
+		sched_yield();
+	}
+}
+
+static void unlock_both(struct data *d)
+{
+	pthread_mutex_unlock(&d->second);
+	pthread_mutex_unlock(&d->mutex);
 }
 
 #define CASE(name, first, lock, unlock)                         \
@@ -53,6 +70,7 @@ static void wait_lock(struct data *d)
 
 CASE(tried, 0, try_lock(&tried.d), pthread_mutex_unlock(&tried.d.mutex))
 CASE(waited, 4, wait_lock(&waited.d), sem_post(&waited.d.semaphore))
+CASE(both, 12, back_off(&both.d), unlock_both(&both.d))
 
 static struct drained {
 	struct data d;
@@ -87,6 +105,7 @@ static void *one(void *unused)
 	tried_torn();
 	waited_torn();
 	drain(&drained);
+	both_torn();
 	return unused;
 }
 
@@ -95,6 +114,7 @@ static void *other(void *unused)
 	tried_set();
 	waited_set();
 	refill(&drained);
+	both_set();
 	return unused;
 }
 
@@ -102,7 +122,9 @@ int main(void)
 {
 	pthread_mutex_init(&tried.d.mutex, NULL);
 	pthread_mutex_init(&drained.d.mutex, NULL);
+	pthread_mutex_init(&both.d.mutex, NULL);
+	pthread_mutex_init(&both.d.second, NULL);
 	sem_init(&waited.d.semaphore, 0, 1);
 	TOGETHER(one, other);
-	return tried.d.value != 1 || waited.d.value != 1 || drained.d.value != 5;
+	return tried.d.value != 1 || waited.d.value != 1 || drained.d.value != 5 || both.d.value != 1;
 }

@@ -22,6 +22,10 @@ CARRIED = {(f"{name}_add {name}_put", name) for name in ("old", "other_key", "ke
 # The same in again.cc.
 MEANT_CXX = {("get put", name) for name in ("by_guards", "by_map", "by_own", "by_throw")}
 CARRIED_CXX = {("get put", name) for name in ("old_end", "old_flag", "old_iterator", "counted", "by_memory")}
+# Who goes by a hint in hints.c that is looked at again, and who does not.
+HINTED = {(f"{name}_add {name}_put", name) for name in ("counted", "unlocked", "asked", "added", "told")}
+UNSEEN = {(f"{name}_add {name}_put", name) for name in
+          ("blind", "other", "given", "kept", "missing", "empty", "always", "half", "taken", "answered", "copied", "handled")}
 # Who looks at a container of containers.cc twice, and has it changed in between.
 CHANGED = {("change torn", name) for name in
            ("tree_inserts", "tree_erases", "map_sets", "multi_inserts", "tree_first", "tree_last", "tree_walks", "list_pushes",
@@ -56,11 +60,17 @@ CASES = [
     ("again.c", ["--keep-units-at-waits"], CARRIED | MEANT),
     ("again.cc", [], CARRIED_CXX),
     ("again.cc", ["--keep-units-at-waits"], CARRIED_CXX | MEANT_CXX),
+    ("hints.c", [], UNSEEN),
+    ("hints.c", ["--keep-units-at-waits"], UNSEEN | HINTED),
+    ("hints.cc", [], {("add put", "(anonymous namespace)::blind"), ("add put", "(anonymous namespace)::missing")}),
     ("containers.cc", [], CHANGED),
+    ("halves.c", [], {("add put", "globals of FILE")}),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
-    ("attempts.c", [], {("tried_set tried_torn", "tried"), ("waited_set waited_torn", "waited")}),
+    ("attempts.c", [], {("tried_set tried_torn", "tried"), ("waited_set waited_torn", "waited"),
+                          ("both_set both_torn", "both")}),
     ("attempts.cc", [], {("set torn", "several"), ("set torn", "timed"), ("set torn", "tried")}),
     ("smart.cc", [], {("set torn", "unique"), ("set torn", "shared")}),
+    ("made.cc", [], {("set torn", "made")}),
     ("jobs.cc", [], {("reset work", "early"), ("reset work", "late")}),
     ("coroutines.cc", [], {("reset toil", "careless")}),
     ("coroutines.cc", ["--keep-loop-units"], {("reset toil", "careless"), ("take work", "queue")}),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Two locks at a time, taken with back-off, and what was read under them is written back under them again:
- * the loop that tries is what a checker takes for the unit, so a schedule that fails is all that shows the
- * bug. */
+/* Two locks at a time, taken with back-off, and what was read under them is written back under them again.
+ * The loop that tries counts how often it did, so it is what a checker takes for the unit, and a schedule
+ * that fails is all that shows the bug. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ enum { ACCOUNTS = 3, ROUNDS = 30, ALL = 3000 };
 
 struct account {
 	pthread_mutex_t lock;
-	long balance;
+	long balance, attempts;
 };
 static struct account accounts[ACCOUNTS];
 
@@ -18,6 +18,7 @@ static void lock_both(struct account *a, struct account *b)
 {
 	for (;;) {
 		pthread_mutex_lock(&a->lock);
+		a->attempts++;
 		if (!pthread_mutex_trylock(&b->lock))
 			return;
 		pthread_mutex_unlock(&a->lock);

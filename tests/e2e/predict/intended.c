@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { ROUNDS = 2 };
+enum { ROUNDS = 2, MANY = 307 };
 
 struct thing {
 	pthread_mutex_t lock;
@@ -18,6 +18,11 @@ struct thing {
 #define THING {.lock = PTHREAD_MUTEX_INITIALIZER}
 static struct thing retried = THING, stale = THING, taken = THING, reset = THING, once = THING, again = THING,
 		    loose = THING, tied = THING;
+static struct table {
+	pthread_mutex_t lock;
+	bool made;
+	int values[MANY];
+} all_once = THING, all_again = THING;
 
 #define LOCKED(t, action)                         \
 	do {                                      \
@@ -94,6 +99,51 @@ int makes_again(struct thing *t)
 	return value;
 }
 
+/* Here and there, so that each is an access. */
+static void fill(struct table *t, int value)
+{
+	for (int i = 0; i < MANY; i++)
+		t->values[i * 7 % MANY] = value;
+}
+
+/* Of most of what is made by whoever joins the threads alone. */
+static int add_up(const struct table *t)
+{
+	int value = 0;
+
+	for (int i = 0; i < MANY; i++)
+		value += t->values[i * 5 % MANY];
+	return value;
+}
+
+/* It makes no difference how much is made. */
+int makes_all_once(struct table *t)
+{
+	int value;
+
+	LOCKED(
+		t, if (!t->made) {
+			fill(t, 7);
+			t->made = true;
+		});
+	LOCKED(t, value = t->values[0] + t->values[1]);
+	return value;
+}
+
+int makes_all_again(struct table *t)
+{
+	int value;
+
+	LOCKED(
+		t, if (!t->made) {
+			fill(t, 7);
+			t->made = true;
+		});
+	LOCKED(t, value = t->values[0] + t->values[1]);
+	LOCKED(t, t->made = false; t->values[0] = 0);
+	return value;
+}
+
 /* Two members that nobody looks at together. */
 void fills_loose(struct thing *t)
 {
@@ -124,6 +174,8 @@ static void all(void)
 		overwrites(&reset);
 		use(makes_once(&once));
 		use(makes_again(&again));
+		use(makes_all_once(&all_once));
+		use(makes_all_again(&all_again));
 		fills_loose(&loose);
 		fills_tied(&tied);
 		use(sum(&tied));
@@ -150,5 +202,6 @@ static void *other(void *unused)
 int main(void)
 {
 	TOGETHER(one, other);
+	use(add_up(&all_once) + add_up(&all_again));
 	return 0;
 }

@@ -114,10 +114,10 @@ def sinks(atomsan, source, work):
 
 def intended(atomsan, source, work):
     """What the checker would not report is not predicted, unless it is asked for; what only looks alike is."""
-    kept = {"goes_by_old", "overwrites", "makes_again", "fills_tied"}
+    kept = {"goes_by_old", "overwrites", "makes_again", "makes_all_again", "fills_tied"}
     run([atomsan, "cc", "-g", "-O1", "-pthread", f"-I{source}/../../../include", source / "intended.c", "-o", work / "intended"], 0)
     run([atomsan, "record", "-o", work / "intended.atr", "--", work / "intended"], 0)
-    for options, expected in (([], kept), (["--every-cycle"], kept | {"tries_again", "takes", "makes_once", "fills_loose"})):
+    for options, expected in (([], kept), (["--every-cycle"], kept | {"tries_again", "takes", "makes_once", "makes_all_once", "fills_loose"})):
         document = json.loads(run([atomsan, "predict", "--no-store", "--json", *options, work / "intended.atr"], 66).stdout)
         found = {finding["units"][0]["function"] for finding in document["findings"]}
         assert found == expected, f"{options}: {found} instead of {expected}"
