@@ -34,6 +34,8 @@ void unit_release_all(struct model *model)
 		free(model->threads[i].brackets);
 		free(model->threads[i].objects);
 		free(model->threads[i].notes);
+		free(model->threads[i].jots);
+		free(model->threads[i].jot_runs);
 		free(model->threads[i].gathered);
 		free(model->threads[i].seen);
 		map_release(&model->threads[i].open);
@@ -169,6 +171,8 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		.entered = model->serial,
 		.notes = thread->note_count,
 		.lowest = UINT32_MAX,
+		.jots = thread->jot_count,
+		.lowest_jot = UINT32_MAX,
 		.start = start,
 		.role = (uint8_t)role_of(model, routine, start),
 		.file = routine->file,
@@ -206,6 +210,7 @@ void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)
 		if (thread->bracket_count)
 			bracket_left(model, thread);
 		notes_left(thread, thread->depth);
+		jots_left(thread, thread->depth);
 		while (thread->object_count > frame->objects) {
 			uint64_t address = thread->objects[--thread->object_count];
 			const struct memory_block *block = memory_block_at(&model->memory, address);

@@ -4,7 +4,7 @@
  * that are known to belong to its set, and that nobody else is at. Whatever is not
  * like that is left to access.c, which finds the same by looking at everything.
  */
-#include "model/notes_inl.h"
+#include "model/jots_inl.h"
 #include "model/together_inl.h"
 #include "trace/word_inl.h"
 
@@ -47,6 +47,8 @@ static ALWAYS struct log *log_with(struct model *model, struct thread *thread, u
 			if (quiet_open(model, noted) || !(noted = quiet_only(model, who->thread, root)))
 				return NULL;
 		}
+		if (unlikely(noted->jotted))
+			return NULL;
 		noted->writes |= who->writes;
 		return &noted->log;
 	}
@@ -105,10 +107,10 @@ static ALWAYS bool cell_noted(struct model *model, struct thread *thread, struct
  * False: one of them is not like that. Those before it are noted then, which does
  * no harm when they are looked at again.
  */
-static ALWAYS bool piece_noted(struct model *model, struct thread *thread, const struct place *place,
-			       const struct accessor *who, uint64_t at, uint64_t stop)
+static ALWAYS bool piece_noted(struct model *model, struct thread *thread, struct granule *granule,
+			       const struct place *place, const struct accessor *who, uint64_t at,
+			       uint64_t stop)
 {
-	struct granule *granule = memory_granule(&model->memory, at);
 	uint8_t bytes = memory_bytes(at, stop);
 	uint32_t parts;
 
@@ -202,27 +204,50 @@ static __attribute__((noinline)) void access_pieces(struct model *model, struct 
 		stop = (at | 7) + 1;
 		if (stop > end)
 			stop = end;
-		if (!model->quiet || !granule_parts(memory_granule(&model->memory, at)) ||
-		    !piece_noted(model, thread, place, who, at, stop))
+		struct granule *granule = memory_granule(&model->memory, at);
+
+		if (!model->quiet || !granule_parts(granule) ||
+		    !piece_noted(model, thread, granule, place, who, at, stop))
 			access_piece(model, place, who, at, stop);
 	}
 	if (unlikely(!place->type_size && thread->held_count && who->size > 8))
 		access_whole(model, thread, who->address, who->reads, who->writes);
 }
 
-/* All of `who` is given but what this finds out. */
-static ALWAYS void access_one(struct model *model, struct thread *thread, struct place *place,
-			      struct accessor *who)
+/* The part of a granule that the byte is in. NULL: none. */
+static const struct cell *part_with(const struct model *model, const struct granule *granule,
+				    uint64_t address)
+{
+	unsigned room;
+	const struct cell *cell = memory_all(&model->memory, granule, &room);
+
+	for (; room; room--, cell++)
+		if (cell->mask >> (address & 7) & 1)
+			return cell;
+	return NULL;
+}
+
+/* All of `who` is given. With `word`, which says the same, it may be jotted down. */
+static __attribute__((noinline)) void access_further(struct model *model, struct thread *thread,
+						     struct granule *granule, struct place *place,
+						     struct accessor *who, uint64_t word)
 {
 	uint64_t end = who->address + who->size;
 
-	model->stats.accesses++;
+	if (word && granule_parts(granule)) {
+		const struct cell *cell = part_with(model, granule, who->address);
+
+		if (cell && jot_access(model, thread, unit_frame(thread), cell, place, who, word,
+				       who->address, who->claims))
+			return;
+	}
+	jots_look_again(model);
 	model->by_name = place->base_kind == ATOMSAN_BASE_GLOBAL;
-	who->claims = together_access(model, thread, who->site, place, who->size, who->reads, who->writes);
 	who->several = who->address >> 3 != (end - 1) >> 3;
 	if (unlikely(who->several))
 		access_pieces(model, thread, place, who);
-	else if (unlikely(!model->quiet || !piece_noted(model, thread, place, who, who->address, end)))
+	else if (unlikely(!model->quiet ||
+			  !piece_noted(model, thread, granule, place, who, who->address, end)))
 		access_piece(model, place, who, who->address, end);
 	if (unlikely(model->alone_count))
 		access_end(model);
@@ -254,39 +279,68 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 			       .time = model->time,
 			       .reads = reads,
 			       .writes = writes};
+	struct granule *granule = memory_granule(&model->memory, address);
+	uint64_t word;
 
-	access_one(model, thread, place, &who);
+	model->stats.accesses++;
+	who.claims = together_access(model, thread, site, place, who.size, reads, writes);
+	jots_look_again(model);
+	word = model->quiet ? jot_word(model, place, &who) : 0;
+	if (word && jot_access(model, thread, unit_frame(thread), &granule->cell, place, &who, word, address,
+			       who.claims))
+		return;
+	access_further(model, thread, granule, place, &who, word);
 }
 
-static inline struct granule *granule_soon(const struct model *model, const struct trace_run *run,
-					   unsigned words)
+static inline struct soon *soon_at(struct model *model, const uint8_t *at)
 {
-	uint64_t word = word_load(run->at + words * 8),
-		 address = word_expand(run->regions, word_address(word));
-	struct memory_chunk *chunk = memory_cached(&model->memory, address >> MEMORY_CHUNK_SHIFT);
-
-	return chunk ? &chunk->granules[memory_index(address)] : NULL;
+	return &model->soon[(uintptr_t)at / 8 % MODEL_SOON];
 }
 
 /*
  * Much of the time goes by waiting for memory. What comes is asked for: first the
  * granule, some events later what stands there, and then where that leads to. Words
- * that are no accesses lead to nothing that is there, or do no harm.
+ * that are no accesses lead to nothing that is there, or do no harm; so do granules
+ * of words that were there before, for none is ever moved.
  */
-static inline void prefetch(const struct model *model, const struct trace_run *run)
+static inline void prefetch_far(struct model *model, const struct trace_run *run, const uint8_t *at)
 {
-	enum { FAR = 16, NEAR = 10, NEXT = 5 };
+	struct soon *soon = soon_at(model, at);
+	struct memory_chunk *chunk;
+	uint64_t address;
+
+	soon->word = word_load(at);
+	address = word_expand(run->regions, word_address(soon->word));
+	chunk = memory_cached(&model->memory, address >> MEMORY_CHUNK_SHIFT);
+	soon->granule = chunk ? &chunk->granules[memory_index(address)] : NULL;
+	__builtin_prefetch(soon->granule);
+}
+
+enum { FAR = 16, NEAR = 10, NEXT = 5 };
+
+/* Where a run begins: words that would have been asked for had what came before been accesses. */
+static void prefetch_run(struct model *model, const struct trace_run *run)
+{
+	const uint8_t *at = run->at, *end = run->end - run->at > FAR * 8 ? at + (size_t)FAR * 8 : run->end;
+
+	if (model->asked >= at && model->asked <= end)
+		at = model->asked;
+	for (; end - at >= 8; at += 8)
+		prefetch_far(model, run, at);
+	model->asked = at;
+}
+
+static inline void prefetch(struct model *model, const struct trace_run *run)
+{
 	const struct granule *granule;
 
 	if (run->end - run->at < (FAR + 1) * 8)
 		return;
-	granule = granule_soon(model, run, FAR);
-	if (granule)
-		__builtin_prefetch(granule);
-	granule = granule_soon(model, run, NEXT);
+	prefetch_far(model, run, run->at + (size_t)FAR * 8);
+	granule = soon_at(model, run->at + (size_t)NEXT * 8)->granule;
 	if (granule)
 		__builtin_prefetch(set_whole(model, granule->cell.set));
-	granule = granule_soon(model, run, NEAR);
+	granule = soon_at(model, run->at + (size_t)NEAR * 8)->granule;
 	if (!granule)
 		return;
 	if (granule_parts(granule)) {
@@ -298,37 +352,64 @@ static inline void prefetch(const struct model *model, const struct trace_run *r
 		model->sink.prefetch(model->sink.user, granule->cell.location);
 }
 
+/* The granule of an access, which was mostly looked for already. */
+static inline struct granule *granule_now(struct model *model, const uint8_t *at, uint64_t word,
+					  uint64_t address)
+{
+	const struct soon *soon = soon_at(model, at);
+
+	return likely(soon->word == word && soon->granule) ? soon->granule
+							   : memory_granule(&model->memory, address);
+}
+
 void model_run(struct model *model, struct trace_cursor *cursor)
 {
 	struct trace_run run;
 	struct thread *thread;
+	const struct frame *frame;
 
 	if (!trace_run_begin(cursor, &run))
 		return;
 	thread = unit_thread(model, run.thread);
+	frame = unit_frame(thread);
+	jots_look_again(model);
+	prefetch_run(model, &run);
 	struct accessor who = {
 		.thread = run.thread, .context = unit_context(thread), .locks = held_set(model, thread)};
 
 	for (; run.end - run.at >= 8; run.at += 8) {
-		uint64_t word = word_load(run.at);
+		uint64_t word = word_load(run.at), address;
+		uint32_t site = word_id(word);
+		struct granule *granule;
 		struct place *place;
 
-		who.site = word_id(word);
-		if (word_kind(word) != TRACE_ACCESS || who.site - run.first_site >= run.sites ||
-		    who.site == TRACE_ID_MAX)
+		if (word_kind(word) != TRACE_ACCESS || site - run.first_site >= run.sites ||
+		    site == TRACE_ID_MAX)
 			break;
-		place = place_of(model, who.site);
+		place = place_of(model, site);
 		if (unlikely(!place->how))
 			break;
 		prefetch(model, &run);
-		who.time = ++model->time;
+		model->time++;
 		if (left_out(model, place, place->bytes))
 			continue;
-		who.address = word_expand(run.regions, word_address(word));
+		model->stats.accesses++;
+		address = word_expand(run.regions, word_address(word));
+		granule = granule_now(model, run.at, word, address);
+		who.claims = together_access(model, thread, site, place, place->bytes,
+					     place->how & PLACE_READS, place->how & PLACE_WRITES);
+		if (likely(model->quiet && jot_access(model, thread, frame, &granule->cell, place, &who, word,
+						      address, who.claims)))
+			continue;
+		who.site = site;
+		who.time = model->time;
+		who.address = address;
 		who.size = place->bytes;
 		who.reads = place->how & PLACE_READS;
 		who.writes = place->how & PLACE_WRITES;
-		access_one(model, thread, place, &who);
+		access_further(model, thread, granule, place, &who, model->quiet ? word : 0);
 	}
+	if (run.end - run.at > FAR * 8)
+		model->asked = run.at + (size_t)FAR * 8;
 	trace_run_end(cursor, &run);
 }

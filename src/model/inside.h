@@ -14,6 +14,7 @@
  *   gather.c   keeps notes few: those that go together as they are taken
  *   tidy.c     those that do later
  *   notes.c    what units did that the sink has not been told of
+ *   jots.c     the same, not even noted as long as nobody asks
  *   quiet.c    units that are alone on their set: noted down, and mostly forgotten
  *   private.c  units that are not, and what they do that nobody else meets
  *   kept.c     the same of units that have ended and still matter
@@ -160,21 +161,22 @@ struct frame {
 	uint32_t receiver_own; /* the set whose key the receiver was when it was last looked for */
 	uint32_t function;
 	uint32_t context;
-	uint32_t file;          /* the function's */
-	uint32_t body;          /* level of the frame whose code this is, a getter's caller: index + 1 */
-	uint16_t receiver_type; /* the function's */
-	uint8_t role;           /* enum frame_role */
-	bool start;             /* main, or what a thread began with */
-	bool job;               /* called by an iteration that did not know whom */
-	bool receiver_owns;     /* the receiver is no cursor: what it leads to may be its own */
-	uint32_t lowest;        /* level of the outermost unit that was noted since; see quiet.c */
-	uint32_t notes;         /* the thread's, when it was entered */
-	uint32_t units;         /* open units that are this call */
-	uint32_t objects;       /* number of stack objects below it */
-	uint32_t floor;         /* the thread's, when it was entered */
-	uint32_t receiver_set;  /* root of the receiver's set, if it was found at that turn */
-	uint64_t receiver_turn; /* see model.turn */
-	uint64_t entered;       /* the model's serial then */
+	uint32_t file;             /* the function's */
+	uint32_t body;             /* level of the frame whose code this is, a getter's caller: index + 1 */
+	uint16_t receiver_type;    /* the function's */
+	uint8_t role;              /* enum frame_role */
+	bool start;                /* main, or what a thread began with */
+	bool job;                  /* called by an iteration that did not know whom */
+	bool receiver_owns;        /* the receiver is no cursor: what it leads to may be its own */
+	uint32_t lowest;           /* level of the outermost unit that was noted since; see quiet.c */
+	uint32_t notes;            /* the thread's, when it was entered */
+	uint32_t lowest_jot, jots; /* the same of what was jotted down; see jots.c */
+	uint32_t units;            /* open units that are this call */
+	uint32_t objects;          /* number of stack objects below it */
+	uint32_t floor;            /* the thread's, when it was entered */
+	uint32_t receiver_set;     /* root of the receiver's set, if it was found at that turn */
+	uint64_t receiver_turn;    /* see model.turn */
+	uint64_t entered;          /* the model's serial then */
 };
 
 /* Something that is a unit by itself, opened and closed by operations, not calls. */
@@ -229,6 +231,9 @@ struct thread {
 	struct notes_seen *seen;            /* NOTES_SEEN of them, or NULL */
 	uint32_t *gathered;                 /* the same */
 	uint32_t gather_tries, gather_hits, gather_more;
+	struct jot *jots;
+	struct jot_run *jot_runs; /* as much room */
+	uint32_t jot_count, jot_room, jot_run_count;
 	uint32_t epoch; /* goes on when it synchronises, and when an access of it was news to the sink */
 };
 
@@ -276,6 +281,19 @@ struct model {
 	uint64_t tellings;   /* how often the sink was told what was noted, which moves cells */
 	struct noted *noted;
 	uint32_t noted_count, noted_room, noted_free;
+#define MODEL_SOON 32
+	struct soon { /* granules that are accessed soon, by the word in the trace; see hot.c */
+		uint64_t word;
+		struct granule *granule;
+	} soon[MODEL_SOON];
+	const uint8_t *asked; /* the words before were looked for */
+#define MODEL_LANES 8
+	struct lane { /* sets whose accesses are jotted down, by number; see jots.c */
+		uint64_t key;
+		struct noted *noted;
+	} lanes[MODEL_LANES];
+	uint64_t lane_time;           /* that of the latest run of jots */
+	uint32_t lane_turn;           /* goes on when they may not be any more */
 	uint64_t numbers, renumbered; /* given out to logs, in all and until marks were last cleared */
 	struct map marks;             /* to the open units that have them, or with KEPT_MARK to those kept */
 	struct kept *kept;            /* see kept.c */
@@ -424,11 +442,11 @@ static inline struct frame *unit_frame(const struct thread *thread)
 
 	return body ? &thread->frames[body - 1] : NULL;
 }
-/* Is it certain that the access does not show that the set belongs to another one? See find_owner. */
-static inline bool set_ownerless(const struct model *model, const struct thread *thread, uint32_t set,
+/* Is it certain that the access, by this code (unit_frame), does not show that the set belongs to another
+ * one? See find_owner. */
+static inline bool set_ownerless(const struct model *model, const struct frame *frame, uint32_t set,
 				 const struct place *place)
 {
-	const struct frame *frame = unit_frame(thread);
 	const struct set *sets = model->sets;
 
 	if (place->global)
@@ -450,7 +468,8 @@ static inline bool set_typed(const struct cell *cell, const struct place *place)
 static inline bool set_known(const struct model *model, const struct thread *thread, const struct cell *cell,
 			     const struct place *place)
 {
-	return set_typed(cell, place) && (!place->leads || set_ownerless(model, thread, cell->set, place)) &&
+	return set_typed(cell, place) &&
+	       (!place->leads || set_ownerless(model, unit_frame(thread), cell->set, place)) &&
 	       model->sets[cell->set].kind <= SET_BLOCK;
 }
 static inline uint32_t set_of_access(struct model *model, struct thread *thread, struct cell *cell,

@@ -124,6 +124,7 @@ static void op_event(struct model *model, const struct trace_event *event)
 	case TRACE_OP_END:
 		unit_exit(model, event->thread, UINT32_MAX);
 		notes_over(thread);
+		jots_over(thread);
 		if (thread->started)
 			model->live_threads--;
 		thread->started = false;

@@ -114,7 +114,7 @@ static bool drop_all(struct model *model, struct thread *thread)
 	return true;
 }
 
-static void grow(struct thread *thread)
+void notes_grow(struct thread *thread)
 {
 	uint32_t enough = thread->note_limit + NOTES_MOST;
 
@@ -162,7 +162,7 @@ void notes_make_room(struct model *model, struct thread *thread)
 	if (thread->note_count >= thread->note_limit)
 		make_fewer(model, thread);
 	if (thread->note_count + NOTES_MOST > thread->note_room)
-		grow(thread);
+		notes_grow(thread);
 }
 
 void notes_mark(struct model *model, struct cell *cell, const struct log *log, const struct accessor *who,
@@ -209,7 +209,7 @@ void notes_bar(struct model *model, uint32_t thread_index, struct log *log, uint
 	}
 	/* Nothing is told here: cells must stay where they are. */
 	if (thread->note_count == thread->note_room)
-		grow(thread);
+		notes_grow(thread);
 	note = note_new(thread, log, root);
 	*note = (struct note){.address = granule,
 			      .some = mask,
@@ -414,6 +414,8 @@ void notes_renumber(struct model *model)
 {
 	if (__builtin_expect(model->numbers - model->renumbered < UNITS, 1))
 		return;
+	for (uint32_t i = 0; i < model->thread_count; i++)
+		jots_settle_thread(model, &model->threads[i]);
 	for (uint32_t i = 0; i < model->thread_count; i++)
 		tell_all(model, &model->threads[i]);
 	kept_tell_bytes(model, 0, UINT64_MAX);

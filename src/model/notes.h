@@ -23,6 +23,7 @@
 
 struct accessor;
 struct model;
+struct place;
 struct thread;
 struct whole;
 
@@ -47,7 +48,9 @@ struct noted {
 	uint32_t next; /* in model.noted; free list, too */
 	uint8_t rule;
 	bool writes;
-	bool shared; /* another one was on the set at the same time: a cell may have the mark of both */
+	bool shared;  /* another one was on the set at the same time: a cell may have the mark of both */
+	bool jotted;  /* accesses of it may be jotted down and not noted; see jots.c */
+	bool settled; /* and are no longer, for it had to be looked at */
 };
 
 /* Accesses of a unit: one, or several from the same place to neighbouring bytes or at equal distances. Or
@@ -110,6 +113,8 @@ struct log notes_begin(struct model *model, uint32_t frame);
 /* Where there is no room for one more (notes_inl.h): it is made, for which the sink may have to be told
  * everything. */
 void notes_make_room(struct model *model, struct thread *thread);
+/* Room for more, and nothing else. */
+void notes_grow(struct thread *thread);
 /* The log that the note is in; NULL if the unit has ended, or was told. */
 struct log *notes_log(struct model *model, struct thread *thread, const struct note *note);
 /* Notes that these bytes of a granule are accessed. There is room. */
@@ -155,6 +160,20 @@ bool notes_gather(struct thread *thread, const struct log *log, uint32_t root, c
 /* Makes those from this number on fewer, or all. */
 void notes_tidy(struct model *model, struct thread *thread, uint32_t from);
 
+/* jots.c */
+/* Accesses to the set, by itself, are jotted down, and there is room for one: its unit begins if it is not
+ * open. False: they cannot be. */
+bool jots_begin(struct model *model, const struct accessor *who, const struct place *place, uint32_t set);
+/* The access to all of these bytes of a granule, which are the set's, is jotted down. The sink knows nothing
+ * of them. False: it cannot be. */
+bool jots_add(struct model *model, struct noted *noted, const struct accessor *who, uint64_t granule,
+	      uint8_t bytes);
+/* What the thread, or units on the set (a root), jotted down becomes notes. Cells stay where they are. */
+void jots_settle_thread(struct model *model, struct thread *thread);
+void jots_settle_set(struct model *model, uint32_t root);
+/* A frame is left; the thread has left all of them: as notes_left and notes_over. */
+void jots_left(struct thread *thread, uint32_t frame);
+void jots_over(struct thread *thread);
 /* quiet.c */
 /* The open unit that is noted down for the set (a root) and the thread; NULL: none. */
 struct noted *quiet_noted(struct model *model, uint32_t root, uint32_t thread);

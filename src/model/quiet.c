@@ -137,6 +137,7 @@ bool quiet_begin(struct model *model, uint32_t thread, uint32_t frame, uint32_t 
 {
 	if (!model->quiet || set_whole(model, root)->loud)
 		return false;
+	jots_settle_set(model, root);
 	begin(model, noted_new(model, root), thread, frame, root, rule);
 	return true;
 }
@@ -192,6 +193,18 @@ bool quiet_access(struct model *model, struct cell *cell, uint32_t root, const s
 		}
 		noted = begin(model, noted_new(model, root), who->thread, frame, root, rule);
 	}
+	if (!set_whole(model, root)->noted.next && !noted->settled) {
+		/* What the sink knows of it is of units that do not matter any more. */
+		if (cell_location(cell)) {
+			model->sink.location_free(model->sink.user, cell->location);
+			cell->location = 0;
+		}
+		if (jots_add(model, noted, who, granule, bytes))
+			return true;
+	}
+	jots_settle_set(model, root);
+	if (notes_have(&noted->log, cell, who, bytes))
+		return true;
 	if (__builtin_expect(notes_full(thread), 0)) {
 		uint64_t tellings = model->tellings;
 
@@ -222,6 +235,7 @@ void quiet_forget(struct model *model, uint32_t root, uint64_t granule, const st
 	struct noted *noted = &set_whole(model, root)->noted;
 	uint32_t reading = set_whole(model, root)->reading;
 
+	jots_settle_set(model, root);
 	if (!cell->mask || !(cell->location & CELL_MARK))
 		return;
 	for (uint32_t i = set_whole(model, root)->open; i; i = model->units[i].next_in_set)
@@ -237,6 +251,7 @@ void quiet_end(struct model *model, uint32_t root)
 {
 	struct noted *noted = &set_whole(model, root)->noted;
 
+	jots_settle_set(model, root);
 	/* If they are several, they only read, and in which order is no matter. */
 	for (; noted; noted = noted_at(model, noted->next)) {
 		struct open_unit *unit;
