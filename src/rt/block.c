@@ -14,8 +14,11 @@
 #include "rt/block.h"
 #include "rt/access_inl.h"
 #include "rt/order.h"
+#include "rt/real.h"
 
-#include <malloc.h>
+/* What is asked how large a block is must be glibc, whose it is: a library that is preloaded for its
+ * allocator has a function of that name, too. */
+#define usable REAL(malloc_usable_size)
 
 /* The highest key of a free that is in no cells. */
 static uint64_t unmarked;
@@ -76,7 +79,7 @@ static bool in_cells(const void *block, uint64_t room)
 
 void block_allocated(void *block, uint64_t size, const struct atomsan_site *site)
 {
-	uint64_t room = size <= TRACE_SMALL_BLOCK ? malloc_usable_size(block) : UINT64_MAX;
+	uint64_t room = size <= TRACE_SMALL_BLOCK ? usable(block) : UINT64_MAX;
 	struct event event = {.kind = TRACE_OP,
 			      .op = TRACE_OP_ALLOC,
 			      .number = site ? rt_module_site(site) : TRACE_NO_SITE,
@@ -92,7 +95,7 @@ void block_allocated(void *block, uint64_t size, const struct atomsan_site *site
 
 void block_freed(void *block, const struct atomsan_site *site)
 {
-	uint64_t room = malloc_usable_size(block);
+	uint64_t room = usable(block);
 	struct event event = {.kind = TRACE_OP,
 			      .op = TRACE_OP_FREE,
 			      .number = site ? rt_module_site(site) : TRACE_NO_SITE,

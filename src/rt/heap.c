@@ -9,6 +9,7 @@
  * ld.so allocates before dlsym works, and dlsym allocates.
  */
 #include "rt/block.h"
+#include "rt/real.h"
 #include "rt/rt.h"
 #include "rt/watch.h"
 
@@ -67,7 +68,7 @@ INTERPOSER void free(void *block)
 static void *resize(void *block, size_t size, const struct atomsan_site *site)
 {
 	bool record = recorded();
-	size_t before = block && record ? malloc_usable_size(block) : 0;
+	size_t before = block && record ? REAL(malloc_usable_size)(block) : 0;
 	void *moved;
 
 	if (block && record)

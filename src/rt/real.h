@@ -101,7 +101,8 @@ struct rusage;
 	F(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *), NULL)               \
 	F(int, sigsuspend, (const sigset_t *), NULL)                                                       \
 	F(void, pthread_testcancel, (void), NULL)                                                          \
-	F(int, pause, (void), NULL)
+	F(int, pause, (void), NULL)                                                                        \
+	F(size_t, malloc_usable_size, (void *), "GLIBC_2.2.5")
 
 struct real_table {
 	bool ready;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <malloc.h>
 #include <new>
@@ -22,6 +23,12 @@ static void *named(const char *name, void *block)
 struct alignas(64) wide {
 	char bytes[64];
 };
+
+/* As an allocator's library has it, that does not know the blocks. */
+extern "C" size_t malloc_usable_size(void *) noexcept
+{
+	abort();
+}
 
 int main()
 {
