@@ -20,9 +20,6 @@
  * allocator has a function of that name, too. */
 #define usable REAL(malloc_usable_size)
 
-/* The highest key of a free that is in no cells. */
-static uint64_t unmarked;
-
 /* Is there somebody in its cells with a higher key? */
 static bool younger(uint64_t p, uint64_t end, uint64_t segment)
 {
@@ -53,7 +50,7 @@ static void small(struct event *event, uint64_t room)
 	segment = event_current_segment();
 	event->stamped = !segment || order_due_anyway() ||
 			 (event->op == TRACE_OP_ALLOC &&
-			  __atomic_load_n(&unmarked, __ATOMIC_RELAXED) > rt_self.stamp) ||
+			  __atomic_load_n(&order_freed, __ATOMIC_RELAXED) > rt_self.stamp) ||
 			 younger(block, block + room, segment);
 	stamp = event_write(event);
 	if (stamp) {
@@ -66,7 +63,7 @@ static void small(struct event *event, uint64_t room)
 	__atomsan_thread.operations++;
 	/* A handler came in between and drew one. */
 	if (unlikely(order_key() > segment >> ATOMSAN_STAMP_SHIFT))
-		order_raise(&unmarked, order_key());
+		order_raise(&order_freed, order_key());
 }
 
 /* Does the block lie in cells that may be taken over? Those of a region that the trace has no name for stay
@@ -106,5 +103,5 @@ void block_freed(void *block, const struct atomsan_site *site)
 		return;
 	}
 	rt_op(TRACE_OP_FREE, 0, block, site);
-	order_raise(&unmarked, order_key());
+	order_raise(&order_freed, order_key());
 }

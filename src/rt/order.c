@@ -2,9 +2,11 @@
 #include "rt/order.h"
 
 struct order_keys order_table[1 << ORDER_BITS];
+uint64_t order_freed;
 
 void order_forget(void)
 {
 	for (unsigned i = 0; i < sizeof order_table / sizeof *order_table; i++)
 		order_table[i] = (struct order_keys){0};
+	order_freed = 0;
 }

@@ -34,6 +34,8 @@ enum {
 	ORDER_SUBS = SHADOW_SUBS - 16,
 };
 extern struct order_keys order_table[1 << ORDER_BITS];
+/* The highest key of a free that the cells do not tell of (block.c). */
+extern uint64_t order_freed;
 
 /* As if nobody had done anything yet: stamps begin anew. */
 void order_forget(void);

@@ -23,7 +23,8 @@ static void *write_places(void *unused)
 static void round_of(long n)
 {
 	for (long i = 0; i < n; i++) {
-		void *volatile block = malloc(1); /* what was recorded before it is news again */
+		/* Large: what was recorded before it is news again. */
+		void *volatile block = malloc(1000);
 
 		write_places(NULL);
 		free(block);
