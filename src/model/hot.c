@@ -312,7 +312,10 @@ static inline void prefetch_far(struct model *model, const struct trace_run *run
 	soon->word = word_load(at);
 	address = word_expand(run->regions, word_address(soon->word));
 	chunk = memory_cached(&model->memory, address >> MEMORY_CHUNK_SHIFT);
-	soon->granule = chunk ? &chunk->granules[memory_index(address)] : NULL;
+	soon->granule = NULL;
+	if (!chunk)
+		return;
+	soon->granule = &chunk->granules[memory_index(address)];
 	__builtin_prefetch(soon->granule);
 }
 
