@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) bool jot_access(
 	if (__builtin_expect(lane->key != jot_lane_key(model, cell->set) ||
 				     thread->jot_count == thread->jot_room,
 			     0) &&
-	    !jots_begin(model, who, place, cell->set))
+	    (set_whole(model, cell->set)->loud || !jots_begin(model, who, place, cell->set)))
 		return false;
 	lane->noted->writes |= place->how >> 1;
 	thread->jots[thread->jot_count++] = (struct jot){.word = (word & ~7ull) | claims,
