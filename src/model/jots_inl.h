@@ -56,6 +56,13 @@ static inline uint64_t jot_word(const struct model *model, const struct place *p
 		       : 0;
 }
 
+/* Not on this set: others are there, or its latest unit was settled. If that has ended, the next one begins
+ * with a note. */
+static inline bool jots_never(const struct whole *set)
+{
+	return set->loud || set->noted.settled;
+}
+
 /*
  * The access is jotted down, if it is by a unit that is alone on the quiet set that
  * all of its bytes, which lie in the granule of the cell, are known to belong to. False:
@@ -76,7 +83,7 @@ static inline __attribute__((always_inline)) bool jot_access(
 	if (__builtin_expect(lane->key != jot_lane_key(model, cell->set) ||
 				     thread->jot_count == thread->jot_room,
 			     0) &&
-	    !jots_begin(model, who, place, cell->set))
+	    (jots_never(set_whole(model, cell->set)) || !jots_begin(model, who, place, cell->set)))
 		return false;
 	lane->noted->writes |= place->how >> 1;
 	thread->jots[thread->jot_count++] = (struct jot){.word = (word & ~7ull) | claims,
