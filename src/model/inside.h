@@ -435,6 +435,12 @@ static inline struct whole *set_whole(const struct model *model, uint32_t set)
  * the cell may be elsewhere afterwards: see model.tellings. */
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes);
+/* The set that the bytes belong to by themselves, found or made (natural.c). */
+uint32_t set_natural(struct model *model, const struct thread *thread, uint64_t address,
+		     const struct place *place);
+/* If the access shows that the set belongs to another one, they merge (owners.c). */
+void set_find_owner(struct model *model, struct thread *thread, uint32_t index, uint64_t address,
+		    struct place *place);
 /* The frame whose code makes the access: not a getter or setter. NULL: none. */
 static inline struct frame *unit_frame(const struct thread *thread)
 {

@@ -11,8 +11,7 @@
  *   - a larger struct turns out to contain it;
  *   - a variable is used under another lock, or none, as well.
  *
- * An object that is reached from a second owner is shared, not owned: the
- * pointer member that led there merges no more.
+ * Which one bytes belong to by themselves is said by natural.c, who owns what by owners.c.
  */
 #include "model/inside.h"
 #include "model/spec.h"
@@ -220,101 +219,6 @@ uint32_t set_find_or_new(struct model *model, enum set_kind kind, uint64_t key, 
 	return index;
 }
 
-/* Where the struct instance of a typed access begins. */
-static uint64_t instance_of(uint64_t address, const struct place *place, uint64_t start, uint64_t size,
-			    uint64_t element)
-{
-	if (!place->type_size)
-		return start ? start : address & ~7ull;
-	if (start) {
-		/* A block that has room for one is one, whatever hangs behind it. */
-		if (size < 2ull * place->type_size && size >= place->type_size)
-			return start;
-		uint64_t step = element ? element : place->type_size;
-		uint64_t in_array = start + (address - start) / step * step;
-
-		if (place->flags & ATOMSAN_SITE_ARRAY || in_array + place->offset == address ||
-		    (element && element >= place->type_size))
-			return in_array;
-	}
-	/* Of an array's element only the first one's offset is known. */
-	return address - place->offset > address ? address & ~7ull : address - place->offset;
-}
-
-/* Does a struct fill the block, of which one of this type can only be a part? By its size alone the block
- * could be an array of the smaller ones. */
-static bool is_part(const struct model *model, const struct memory_block *block, const struct place *place)
-{
-	uint32_t first = instance_get(model, block->start), size;
-	const struct set *set = &model->sets[first];
-
-	if (!first || set->kind != SET_INSTANCE)
-		return false;
-	size = map_get(&model->type_sizes,
-		       set->root == first ? set_whole(model, first)->face.type : set->type);
-	return size == block->size && size > place->type_size;
-}
-
-/* The set that the bytes belong to by themselves, and not by merging. */
-static uint32_t natural_set(struct model *model, const struct thread *thread, uint64_t address,
-			    const struct place *place)
-{
-	const struct spec *spec = model->options.spec;
-	const struct memory_block *block = memory_block_of(&model->memory, address);
-	struct trace_variable variable;
-	uint64_t base;
-	const char *word;
-
-	if (block) {
-		base = instance_of(address, place, block->start, block->size, 0);
-		if (base != block->start && place->type_size && is_part(model, block, place))
-			base = block->start;
-		if (place->named_set)
-			return set_find_or_new(model, SET_NAMED,
-					       KEY_NAME | (uint64_t)place->named_set << 48 | base,
-					       place->type, place->named_set);
-		return set_find_or_new(model,
-				       place->type_size              ? SET_INSTANCE
-				       : block->kind == MEMORY_STACK ? SET_STACK
-								     : SET_BLOCK,
-				       base, place->type_size ? place->type : 0, block->site);
-	}
-	if (trace_variable_at(model->trace, address, &variable)) {
-		if (spec && variable.name && spec_ignored_variable(spec, variable.name, variable.file))
-			return set_find_or_new(model, SET_IGNORED, KEY_IGNORED, 0, 0);
-		bool structured = variable.type && *variable.type;
-
-		if (spec && (word = spec_variable_set(spec, variable.name, variable.file))) {
-			uint32_t name = nametable_number(&model->names, word, strlen(word)) + 1;
-
-			return set_find_or_new(model, SET_NAMED, KEY_NAME | name, 0, name);
-		}
-		base = structured
-			       ? instance_of(address, place, variable.address, variable.size,
-					     variable.flags & ATOMSAN_VARIABLE_ARRAY ? variable.element_size
-										     : variable.size)
-			       : guard_variable(model, thread, &variable, address);
-		if (place->named_set)
-			return set_find_or_new(model, SET_NAMED,
-					       KEY_NAME | (uint64_t)place->named_set << 48 | base,
-					       place->type, place->named_set);
-		uint16_t type = structured ? (uint16_t)(nametable_number(&model->types, variable.type,
-									 strlen(variable.type)) +
-							1)
-					   : 0;
-
-		uint32_t index = set_find_or_new(model, structured ? SET_INSTANCE : SET_VARIABLE, base, type,
-						 place_file(model, variable.file));
-
-		if (structured && model->sets[index].root == index)
-			set_whole(model, index)->face.variable = true;
-		return index;
-	}
-	base = instance_of(address, place, 0, 0, 0);
-	return set_find_or_new(model, place->type_size ? SET_INSTANCE : SET_BLOCK, base,
-			       place->type_size ? place->type : 0, 0);
-}
-
 /* Sets that the user merges. */
 static uint32_t apply_merge(struct model *model, uint32_t index, uint32_t name)
 {
@@ -347,7 +251,7 @@ uint32_t set_of_group(const struct model *model, uint32_t name)
 static uint32_t assign(struct model *model, const struct thread *thread, struct cell *cell, uint64_t address,
 		       const struct place *place)
 {
-	uint32_t index = natural_set(model, thread, address, place), merged;
+	uint32_t index = set_natural(model, thread, address, place), merged;
 
 	cell->set = index;
 	cell->type = place->type;
@@ -480,75 +384,6 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 	return make ? set_new(model, SET_INSTANCE, receiver, type, 0) : 0;
 }
 
-/* An object is reached from an owner: through a pointer of its own, or over others. */
-static void own(struct model *model, uint32_t object_index, uint32_t owner_root, const struct place *place)
-{
-	struct set *object = &model->sets[object_index];
-
-	if (object->root == owner_root)
-		return;
-	if (object->owned && !place->owned) {
-		/* It has an owner already. Two ways to one object: the pointer only refers to it. */
-		if (place->through)
-			map_set(&model->shared_pointers, place->through, 1);
-		return;
-	}
-	/* Variables own by name, and are not owned. */
-	if (object->kind == SET_VARIABLE || object->kind == SET_FILE || object->kind >= SET_NAMED)
-		return;
-	object->owned = true;
-	set_merge(model, object->root, owner_root);
-}
-
-static void find_owner(struct model *model, struct thread *thread, uint32_t index, uint64_t address,
-		       struct place *place)
-{
-	/* A way that is not the owner's own shows nothing of what has an owner. */
-	if (model->sets[index].owned && !place->holder && !place->global)
-		return;
-	struct frame *frame = unit_frame(thread);
-	struct routine *routine = frame ? routine_of(model, frame->function) : NULL;
-	const struct memory_block *block;
-
-	if (place->not_owned || (!place->owned && map_get(&model->shared_pointers, place->through))) {
-		/* Nor will it ever. */
-		place->leads = false;
-		return;
-	}
-	if (place->global) {
-		uint32_t pointer = guard_pointer(model, place->global);
-
-		if (pointer)
-			own(model, index, set_root(model, pointer), place);
-		return;
-	}
-	if (!frame || !frame->receiver || !routine->receiver_type) {
-		/* Nor will it in another call of the function; a null pointer is no receiver either. */
-		if (frame && !routine->receiver_type)
-			place->ownerless = frame->function + 1;
-		return;
-	}
-	bool direct = place->holder == routine->receiver_type;
-
-	if (!direct && !place_reaches(model, routine->receiver_type, place->type_size ? place->type : 0)) {
-		place->ownerless = frame->function + 1;
-		return;
-	}
-	if (!direct && (model->sets[index].owned || frame->receiver == address - place->offset))
-		return;
-	if (frame->receiver_set && frame->receiver_turn == model->turn &&
-	    frame->receiver_set == model->sets[index].root)
-		return;
-	block = memory_block_of(&model->memory, frame->receiver);
-	if (block && block->kind == MEMORY_STACK &&
-	    unit_cursor_user(model, thread, block->start, set_root(model, index)))
-		return;
-	own(model, index, set_of_receiver(model, frame->receiver, routine->receiver_type, true), place);
-	frame->receiver_own = instance_get(model, frame->receiver);
-	/* It stays so for as long as the call is open: whose stack it lies on is settled. */
-	frame->receiver_owns = true;
-}
-
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes)
 {
@@ -560,7 +395,7 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 	if (!index) {
 		index = assign(model, thread, cell, address, place);
 	} else if (!set_typed(cell, place)) {
-		uint32_t other = natural_set(model, thread, address, place);
+		uint32_t other = set_natural(model, thread, address, place);
 
 		if (!cell->type && other != index) {
 			/* Cleared as plain memory, used as a struct now: it was nobody's before. */
@@ -593,7 +428,7 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 		if (model->live_threads > 1)
 			guard_find(model, thread, index, writes);
 	} else if (place->leads) {
-		find_owner(model, thread, index, address, place);
+		set_find_owner(model, thread, index, address, place);
 	}
 	return set_root(model, index);
 }

@@ -223,6 +223,22 @@ struct sched_thread *sched_plan_pick(struct sched_thread *me)
 	return sched_pick(me);
 }
 
+struct sched_thread *sched_plan_wants(enum sched_wait waits, const void *object)
+{
+	enum { FAR = 4096 }; /* steps: a signal is soon followed by who was waiting for it */
+
+	for (uint64_t i = sched_plan.next; i < sched_plan.step_count && i - sched_plan.next < FAR; i++) {
+		const struct sched_step *step = &sched_plan.steps[i];
+		uint32_t index = sched_plan.names[step->name].thread;
+		struct sched_thread *t = index ? sched_thread(index - 1) : NULL;
+
+		if (t && t->waits == waits && t->object == object && !t->signalled &&
+		    t->events < step->events)
+			return t;
+	}
+	return NULL;
+}
+
 void sched_plan_lost(void)
 {
 	struct sched_step *step = &sched_plan.steps[sched_plan.next];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Waits that cannot be made of attempts. A wait for a condition is modelled
- * whole: which waiter a signal wakes is then a rule (who came first) and not
- * libc's choice. Such a wait outlives the scheduler, for a thread that waits
- * when all are freed must not go on before it is signalled; so signals look
- * here first for as long as anybody is left.
+ * whole: which waiter a signal wakes is then a rule (whom a schedule wants
+ * next, else who came first) and not libc's choice. Such a wait outlives the scheduler, for a thread that
+ * waits when all are freed must not go on before it is signalled; so signals look here first for as long as
+ * anybody is left.
  */
 #include "rt/real.h"
 #include "rt/scheduler.h"
@@ -32,6 +32,34 @@ void sched_testcancel(void)
 
 /* ---- conditions ---- */
 
+static bool may_be_woken(const struct sched_thread *t, const void *condition)
+{
+	return t->waits == SCHED_WAIT_CONDITION && t->object == condition && !t->signalled;
+}
+
+/* Who came first; but in a free run libc may have woken another one, and the schedule that was made of it has
+ * that one go on. */
+static struct sched_thread *whom_to_wake(const void *condition)
+{
+	struct sched_thread *first = NULL, *wanted;
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < sched.count; i++) {
+		struct sched_thread *t = sched_thread(i);
+
+		if (!may_be_woken(t, condition))
+			continue;
+		count++;
+		if (!first || t->ticket < first->ticket)
+			first = t;
+	}
+	wanted = count > 1 && sched.mode == SCHED_FOLLOW && !sched.freed
+			 ? sched_plan_wants(SCHED_WAIT_CONDITION, condition)
+			 : NULL;
+	/* One that waits for some time only may be meant to go on because that is over. */
+	return wanted && !wanted->deadline ? wanted : first;
+}
+
 bool sched_cond_signal(const void *condition, bool all)
 {
 	bool found = false;
@@ -40,15 +68,8 @@ bool sched_cond_signal(const void *condition, bool all)
 		return false; /* a handler; libc does not allow it anyway */
 	sched_lock();
 	for (;;) {
-		struct sched_thread *first = NULL;
+		struct sched_thread *first = whom_to_wake(condition);
 
-		for (uint32_t i = 0; i < sched.count; i++) {
-			struct sched_thread *t = sched_thread(i);
-
-			if (t->waits == SCHED_WAIT_CONDITION && t->object == condition && !t->signalled &&
-			    (!first || t->ticket < first->ticket))
-				first = t;
-		}
 		if (!first)
 			break;
 		found = true;

@@ -305,6 +305,9 @@ bool sched_plan_read(void);
 void sched_plan_named(struct sched_thread *t);
 /* Who is to run by the schedule; NULL: nobody before somebody comes back from the kernel or is late. */
 struct sched_thread *sched_plan_pick(struct sched_thread *me);
+/* Whom of those who wait for this, and have not been signalled, the schedule lets go on next; NULL: it does
+ * not say. */
+struct sched_thread *sched_plan_wants(enum sched_wait waits, const void *object);
 /* The schedule has waited long enough for somebody to come back from the kernel. */
 void sched_plan_lost(void);
 bool sched_plan_site(uint64_t number); /* is it a site that strategies look at? */

@@ -234,6 +234,17 @@ def test_lost():
     expect("sched_lost=often is none of" in done.stderr, done.stderr)
 
 
+def test_woken():
+    """A signal wakes whom the schedule lets go on, as libc may have in the run that it was made of."""
+    program = build("woken.c")
+    for wanted in (1, 2):
+        path = os.path.abspath(schedule("woken.schedule", "T0 2", "T1 2", "T2 2", "T0 5", f"T{wanted} 6"))
+        done = run(program, env={**os.environ, "ATOMSAN_OPTIONS": f"sched=follow:sched_file={path}"})
+        expect(done.returncode == wanted, f"T{wanted} was to be woken", done.returncode, done.stderr)
+        followed = replay(path, program)["runs"][0]
+        expect("lost" not in followed or not followed["lost"], followed)
+
+
 def test_turns():
     """A strategy that is named twice has twice as many runs, and is counted once."""
     result = explore(build("queue.c"), "--seed=1", "--budget=6", "--no-predict", "--strategy=pos,random,pos")
