@@ -38,11 +38,6 @@ static struct {
 	unsigned count;
 } search;
 
-static bool is_call(LLVMValueRef i)
-{
-	return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
-}
-
 /* ---- what is the same ---- */
 
 static unsigned count_stores(LLVMValueRef variable)
@@ -188,8 +183,8 @@ static bool is_filled_cleanly(LLVMValueRef pointer, unsigned steps)
 			return false;
 		if (LLVMIsALoadInst(user) || LLVMIsAICmpInst(user))
 			continue;
-		if (is_call(user) ? is_set_by(user, pointer, steps - 1)
-				  : LLVMIsAGetElementPtrInst(user) && is_filled_cleanly(user, steps))
+		if (util_is_call(user) ? is_set_by(user, pointer, steps - 1)
+				       : LLVMIsAGetElementPtrInst(user) && is_filled_cleanly(user, steps))
 			continue;
 		if (!LLVMIsAStoreInst(user))
 			return false;
@@ -242,8 +237,8 @@ static bool is_set_cleanly(LLVMValueRef variable, unsigned steps)
 
 		if (LLVMIsALoadInst(user))
 			continue;
-		if (is_call(user) && (user == search.first || user == search.second || is_late(user) ||
-				      (steps && is_set_by(user, variable, steps - 1))))
+		if (util_is_call(user) && (user == search.first || user == search.second || is_late(user) ||
+					   (steps && is_set_by(user, variable, steps - 1))))
 			continue;
 		if (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 1) != variable ||
 		    !is_clean(LLVMGetOperand(user, 0), steps))
@@ -277,19 +272,19 @@ static enum ways_step visit_use(LLVMValueRef i, void *with)
 		return WAYS_STOP;
 	if (LLVMIsAGetElementPtrInst(i))
 		return WAYS_GO_ON;
-	if (is_call(i) && util_is_intrinsic(i, "llvm.lifetime.start") &&
+	if (util_is_call(i) && util_is_intrinsic(i, "llvm.lifetime.start") &&
 	    LLVMGetOperand(i, LLVMGetNumArgOperands(i) - 1) == variable)
 		return WAYS_STOP;
-	if (is_call(i) && util_is_intrinsic(i, "llvm.lifetime"))
+	if (util_is_call(i) && util_is_intrinsic(i, "llvm.lifetime"))
 		return WAYS_GO_ON;
 	for (int n = 0; n < LLVMGetNumOperands(i); n++) {
 		/* Where a store, or a copy, goes to is not what it looks at. */
-		if (n == (stores ? 1 : 0) && (stores || (is_call(i) && fills(i, variable))))
+		if (n == (stores ? 1 : 0) && (stores || (util_is_call(i) && fills(i, variable))))
 			continue;
 		if (private_base(LLVMGetOperand(i, (unsigned)n)) == variable)
 			return WAYS_LOST;
 	}
-	return (stores || is_call(i)) && fills(i, variable) ? WAYS_STOP : WAYS_GO_ON;
+	return (stores || util_is_call(i)) && fills(i, variable) ? WAYS_STOP : WAYS_GO_ON;
 }
 
 /* Was the value computed before the second search? */
@@ -364,7 +359,7 @@ static bool leads_to_branch(LLVMValueRef value, unsigned steps)
 			continue;
 		if (LLVMIsAStoreInst(user))
 			next = private_base(LLVMGetOperand(user, 1));
-		else if (!LLVMIsALoadInst(user) && !LLVMIsAGetElementPtrInst(user) && !is_call(user) &&
+		else if (!LLVMIsALoadInst(user) && !LLVMIsAGetElementPtrInst(user) && !util_is_call(user) &&
 			 !LLVMIsAExtractValueInst(user))
 			continue;
 		if (next != value && leads_to_branch(next, steps - 1))
@@ -399,7 +394,7 @@ unsigned again_find(LLVMValueRef function, LLVMValueRef *found, unsigned room)
 	search.count = 0;
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-			if (!is_call(i))
+			if (!util_is_call(i))
 				continue;
 			synchronises |= calls_synchronise(i);
 			if (util_callee(i) && search.count < MOST_CALLS)

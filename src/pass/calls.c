@@ -174,11 +174,6 @@ static bool decided(LLVMValueRef call, LLVMValueRef *callee)
 	return false;
 }
 
-static bool is_call(LLVMValueRef instruction)
-{
-	return LLVMIsACallInst(instruction) || LLVMIsAInvokeInst(instruction);
-}
-
 static void look(size_t number)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(functions.at[number]); b;
@@ -187,7 +182,7 @@ static void look(size_t number)
 			LLVMValueRef callee;
 			size_t to;
 
-			if (!is_call(i))
+			if (!util_is_call(i))
 				continue;
 			nodes[number].synchronises |= decided(i, &callee);
 			to = callee ? functions_find(&functions, callee) : FUNCTIONS_NONE;
@@ -246,7 +241,7 @@ bool calls_synchronise(LLVMValueRef instruction)
 	LLVMValueRef callee;
 	const struct node *node;
 
-	if (!is_call(instruction))
+	if (!util_is_call(instruction))
 		return false;
 	if (decided(instruction, &callee))
 		return true;
@@ -256,7 +251,7 @@ bool calls_synchronise(LLVMValueRef instruction)
 
 bool calls_surely_synchronise(LLVMValueRef instruction)
 {
-	LLVMValueRef callee = is_call(instruction) ? util_callee(instruction) : NULL;
+	LLVMValueRef callee = util_is_call(instruction) ? util_callee(instruction) : NULL;
 	const struct node *node = node_of(callee);
 
 	return node && node->surely;
@@ -272,7 +267,7 @@ bool calls_operation(LLVMValueRef call)
 
 bool calls_coroutine(LLVMValueRef instruction)
 {
-	LLVMValueRef callee = is_call(instruction) ? util_callee(instruction) : NULL;
+	LLVMValueRef callee = util_is_call(instruction) ? util_callee(instruction) : NULL;
 	const char *name;
 	size_t length;
 

@@ -74,8 +74,7 @@ const char *calls_on(LLVMValueRef function)
 	loops = flow_init(&flow, function);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if ((LLVMIsACallInst(i) || LLVMIsAInvokeInst(i)) &&
-			    !(util_callee(i) && LLVMGetIntrinsicID(util_callee(i))))
+			if (util_is_call(i) && !(util_callee(i) && LLVMGetIntrinsicID(util_callee(i))))
 				note_call(i, receiver_type, in_a_loop(&flow, loops, i), called, &count);
 	if (loops)
 		flow_release(&flow);

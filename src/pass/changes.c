@@ -17,11 +17,6 @@ enum {
 static unsigned patience;
 static bool (*is_late)(LLVMValueRef call);
 
-static bool is_call(LLVMValueRef i)
-{
-	return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
-}
-
 /* ---- locals ---- */
 
 static bool leaks(LLVMValueRef pointer, unsigned depth);
@@ -57,7 +52,7 @@ static bool leaks(LLVMValueRef pointer, unsigned depth)
 		patience--;
 		if (LLVMIsALoadInst(user) || LLVMIsAICmpInst(user) || LLVMIsAReturnInst(user))
 			continue;
-		if (is_call(user)) {
+		if (util_is_call(user)) {
 			if (!(is_late && is_late(user)) && leaks_by(user, pointer, depth - 1))
 				return true;
 			continue;
@@ -80,8 +75,8 @@ static bool leaks(LLVMValueRef pointer, unsigned depth)
 
 			if (LLVMIsALoadInst(load)
 				    ? leaks(load, depth - 1)
-				    : !LLVMIsAStoreInst(load) &&
-					      !(is_call(load) && util_is_intrinsic(load, "llvm.lifetime")))
+				    : !LLVMIsAStoreInst(load) && !(util_is_call(load) &&
+								   util_is_intrinsic(load, "llvm.lifetime")))
 				return true;
 		}
 	}
@@ -96,7 +91,7 @@ static LLVMValueRef only_value(LLVMValueRef variable)
 	for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 
-		if (LLVMIsALoadInst(user) || (is_call(user) && util_is_intrinsic(user, "llvm.lifetime")))
+		if (LLVMIsALoadInst(user) || (util_is_call(user) && util_is_intrinsic(user, "llvm.lifetime")))
 			continue;
 		if (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 1) != variable || value)
 			return NULL;
@@ -184,7 +179,7 @@ static bool changes(LLVMValueRef i, LLVMValueRef function, uint64_t own, unsigne
 		return !private_pointer(LLVMGetOperand(i, 1)) && !is_own(LLVMGetOperand(i, 1), function, own);
 	if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsAFenceInst(i))
 		return true;
-	if (!is_call(i))
+	if (!util_is_call(i))
 		return false;
 	return LLVMIsAInlineAsm(LLVMGetCalledValue(i)) || call_changes(i, function, own, depth);
 }

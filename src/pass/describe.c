@@ -119,7 +119,7 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 		note->base = local && local->variable ? di_name(local->variable) : "";
 		return;
 	}
-	if (LLVMIsACallInst(base) || LLVMIsAInvokeInst(base)) {
+	if (util_is_call(base)) {
 		LLVMValueRef callee = util_callee(base);
 		struct note through;
 		const char *member = is_smart_pointer(callee)

@@ -237,7 +237,7 @@ static LLVMMetadataRef object_type(LLVMValueRef pointer, int depth)
 		return note_find_value(pointer);
 	if (LLVMIsALoadInst(pointer))
 		return di_pointee(loaded_type(pointer, depth));
-	if (LLVMIsACallInst(pointer) || LLVMIsAInvokeInst(pointer)) {
+	if (util_is_call(pointer)) {
 		LLVMValueRef callee = util_callee(pointer);
 		LLVMMetadataRef subprogram = callee ? LLVMGetSubprogram(callee) : NULL;
 

@@ -72,7 +72,7 @@ void heal_line(LLVMModuleRef module, const struct heal_plan *plan)
 		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(reached.functions[n]); b;
 		     b = LLVMGetNextBasicBlock(b))
 			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-				bool calls = LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
+				bool calls = util_is_call(i);
 				LLVMValueRef callee = calls ? LLVMGetCalledValue(i) : NULL;
 
 				if (callee && LLVMIsAFunction(callee) && !LLVMIsDeclaration(callee))

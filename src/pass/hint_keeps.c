@@ -18,11 +18,6 @@
 
 enum { DEPTH = 4 /* of calls that are looked into */ };
 
-static bool is_call(LLVMValueRef i)
-{
-	return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
-}
-
 static bool is_pointer(LLVMValueRef value)
 {
 	return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
@@ -39,11 +34,11 @@ static bool is_clean_variable(LLVMValueRef variable)
 	for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 
-		if (LLVMIsALoadInst(user) || (is_call(user) && util_is_intrinsic(user, "llvm.lifetime")))
+		if (LLVMIsALoadInst(user) || (util_is_call(user) && util_is_intrinsic(user, "llvm.lifetime")))
 			continue;
-		if (is_call(user) ? calls++
-				  : !LLVMIsAStoreInst(user) || LLVMGetOperand(user, 0) == variable ||
-					    !is_clean(LLVMGetOperand(user, 0)))
+		if (util_is_call(user) ? calls++
+				       : !LLVMIsAStoreInst(user) || LLVMGetOperand(user, 0) == variable ||
+						 !is_clean(LLVMGetOperand(user, 0)))
 			return false;
 	}
 	return true;
@@ -107,8 +102,8 @@ static bool keeps_in(LLVMValueRef function, LLVMValueRef but, unsigned depth)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if (i != but &&
-			    (LLVMIsAStoreInst(i) ? !keeps_stored(i) : is_call(i) && !keeps_called(i, depth)))
+			if (i != but && (LLVMIsAStoreInst(i) ? !keeps_stored(i)
+							     : util_is_call(i) && !keeps_called(i, depth)))
 				return false;
 	return true;
 }
@@ -135,7 +130,7 @@ static bool is_harmless(LLVMValueRef user, LLVMValueRef pointer, unsigned depth)
 				return false;
 		return true;
 	}
-	if (!is_call(user) || !depth)
+	if (!util_is_call(user) || !depth)
 		return false;
 	callee = util_callee(user);
 	if (calls_only_read(user))

@@ -18,11 +18,6 @@ enum { DEPTH = 24, STEPS = 16 };
 
 static void trace_back(struct hint_reasons *r, LLVMValueRef value, uint64_t asked, unsigned depth);
 
-static bool is_call(LLVMValueRef i)
-{
-	return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
-}
-
 /* True the first time. */
 static bool is_new(struct hint_reasons *r, LLVMValueRef what)
 {
@@ -209,7 +204,8 @@ static void trace_variable(struct hint_reasons *r, LLVMValueRef variable, uint64
 		LLVMValueRef user = LLVMGetUser(use);
 
 		stores += LLVMIsAStoreInst(user) && LLVMGetOperand(user, 1) == variable;
-		if (!LLVMIsALoadInst(user) && !(is_call(user) && util_is_intrinsic(user, "llvm.lifetime")) &&
+		if (!LLVMIsALoadInst(user) &&
+		    !(util_is_call(user) && util_is_intrinsic(user, "llvm.lifetime")) &&
 		    !(LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) != variable))
 			r->lost = true;
 	}
@@ -290,7 +286,7 @@ static void trace_back(struct hint_reasons *r, LLVMValueRef value, uint64_t aske
 							: mix(1, 0) | 1;
 		trace_back(r, LLVMGetOperand(value, 0), asked, depth);
 		trace_back(r, to, 0, depth);
-	} else if (is_call(value)) {
+	} else if (util_is_call(value)) {
 		trace_call(r, value, asked, depth);
 	} else if (LLVMIsAPHINode(value)) {
 		trace_phi(r, value, depth);

@@ -29,11 +29,6 @@ static struct hint {
 } *hints;
 static size_t count, room;
 
-static bool is_call(LLVMValueRef i)
-{
-	return LLVMIsACallInst(i) || LLVMIsAInvokeInst(i);
-}
-
 static bool looks(LLVMValueRef i)
 {
 	return LLVMIsALoadInst(i) && !LLVMIsAAllocaInst(private_base(LLVMGetOperand(i, 0)));
@@ -86,8 +81,8 @@ static bool has_plain_arguments(LLVMValueRef call)
 static enum ways_step visit_behind(LLVMValueRef i, void *unused)
 {
 	(void)unused;
-	return looks(i) || (is_call(i) && calls_synchronise(i)) || changes_by(i, NULL) ? WAYS_LOST
-										       : WAYS_GO_ON;
+	return looks(i) || (util_is_call(i) && calls_synchronise(i)) || changes_by(i, NULL) ? WAYS_LOST
+											    : WAYS_GO_ON;
 }
 
 static bool is_last(LLVMValueRef function, LLVMValueRef call)
@@ -196,7 +191,7 @@ void hints_collect(LLVMModuleRef module)
 						   : LLVMGetFirstBasicBlock(f);
 		     b; b = LLVMGetNextBasicBlock(b))
 			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-				if (!is_call(i) || !is_hint(f, i))
+				if (!util_is_call(i) || !is_hint(f, i))
 					continue;
 				if (count == room) {
 					room = room ? room * 2 : 16;

@@ -30,11 +30,6 @@ struct user {
 	for (LLVMBasicBlockRef b_ = LLVMGetFirstBasicBlock(function); b_; b_ = LLVMGetNextBasicBlock(b_)) \
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b_); i; i = LLVMGetNextInstruction(i))
 
-static bool is_call(LLVMValueRef v)
-{
-	return LLVMIsACallInst(v) || LLVMIsAInvokeInst(v);
-}
-
 /* Number of the member of `object` that a pointer leads to, as &object->member is written. */
 static int member_of(LLVMValueRef pointer, LLVMValueRef *object)
 {
@@ -158,7 +153,7 @@ static bool decided_by(LLVMValueRef value, LLVMValueRef cursor, int member, int 
 	if (LLVMIsALoadInst(value) && member_of(LLVMGetOperand(value, 0), &object) == member &&
 	    object == cursor)
 		return true;
-	if (is_call(value) && find_user(value, cursor, member, &user) && decides(&user))
+	if (util_is_call(value) && find_user(value, cursor, member, &user) && decides(&user))
 		return true;
 	for (int i = 0; i < LLVMGetNumOperands(value); i++)
 		if (!LLVMValueIsBasicBlock(LLVMGetOperand(value, (unsigned)i)) &&
@@ -193,7 +188,7 @@ static bool moved_on(const struct flow *flow, unsigned loop, LLVMValueRef cursor
 		     i = LLVMGetNextInstruction(i)) {
 			struct user user;
 
-			if (is_call(i) && find_user(i, cursor, member, &user) && moves_on(&user))
+			if (util_is_call(i) && find_user(i, cursor, member, &user) && moves_on(&user))
 				return true;
 		}
 	}

@@ -82,7 +82,7 @@ static bool given(LLVMValueRef function)
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 
-		if ((LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) &&
+		if (util_is_call(user) &&
 		    worth_of_the_library(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user))))
 			return true;
 	}

@@ -317,6 +317,7 @@ bool lanes_partly_used(LLVMValueRef load, uint64_t *used);
 
 /* ---- small helpers (util.c) ---- */
 
+bool util_is_call(LLVMValueRef value);       /* or one that may throw */
 LLVMValueRef util_callee(LLVMValueRef call); /* the function called directly, or NULL */
 /* An attribute of a call, or of the function that it calls directly; NULL: neither has it. */
 LLVMAttributeRef util_call_attribute(LLVMValueRef call, const char *name);

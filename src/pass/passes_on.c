@@ -62,8 +62,7 @@ bool passes_on(LLVMValueRef function)
 		return false;
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-			if ((LLVMIsACallInst(i) || LLVMIsAInvokeInst(i)) && !util_callee(i) &&
-			    !LLVMIsAInlineAsm(LLVMGetCalledValue(i)) &&
+			if (util_is_call(i) && !util_callee(i) && !LLVMIsAInlineAsm(LLVMGetCalledValue(i)) &&
 			    leads_back(LLVMGetCalledValue(i), FARTHEST) && !in_a_loop(function, i))
 				return true;
 	return false;

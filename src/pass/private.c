@@ -277,7 +277,7 @@ static bool unreachable(LLVMValueRef base, struct ways *ways)
 		return true;
 	if (LLVMIsAArgument(base))
 		return known_has(base);
-	if (LLVMIsACallInst(base) || LLVMIsAInvokeInst(base))
+	if (util_is_call(base))
 		return known_has(base) || is_private_text(base);
 	if (LLVMIsALoadInst(base))
 		return is_private_text(base);
@@ -403,8 +403,7 @@ void private_begin(LLVMModuleRef module)
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
 		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
 			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-				if ((LLVMIsACallInst(i) || LLVMIsAInvokeInst(i)) && is_allocation(i) &&
-				    !escapes(i))
+				if (util_is_call(i) && is_allocation(i) && !escapes(i))
 					known_add(i);
 	private_forget();
 	parameters(module);

@@ -25,11 +25,6 @@ enum {
 	MOST_VALUES = 128 /* that decide about the end of a loop */
 };
 
-static bool is_call(LLVMValueRef v)
-{
-	return LLVMIsACallInst(v) || LLVMIsAInvokeInst(v);
-}
-
 /* Atomic or volatile, and not this function's own. */
 static bool is_shared_signal(LLVMValueRef i, bool store)
 {
@@ -109,7 +104,7 @@ static bool is_idle(LLVMValueRef i, bool *looks, unsigned depth)
 	if (is_update(i) || (LLVMIsAStoreInst(i) && !is_local(LLVMGetOperand(i, 1))))
 		return false;
 	*looks |= is_shared_signal(i, false);
-	if (!is_call(i))
+	if (!util_is_call(i))
 		return true;
 	called = LLVMGetCalledValue(i);
 	if (LLVMIsAInlineAsm(called))
@@ -213,7 +208,7 @@ static void trace_back(struct decision *d, LLVMValueRef value)
 	    !flow_inside(d->flow, d->loop, flow_number(d->flow, LLVMGetInstructionParent(value))))
 		return;
 	d->by_others |= is_shared_signal(value, false);
-	if (is_call(value) && LLVMIsAFunction(LLVMGetCalledValue(value)))
+	if (util_is_call(value) && LLVMIsAFunction(LLVMGetCalledValue(value)))
 		is_idle_function(LLVMGetCalledValue(value), &d->by_others, 0);
 	for (int n = 0; n < LLVMGetNumOperands(value); n++) {
 		LLVMValueRef operand = LLVMGetOperand(value, (unsigned)n), base;
@@ -221,7 +216,7 @@ static void trace_back(struct decision *d, LLVMValueRef value)
 		if (LLVMValueIsBasicBlock(operand))
 			continue;
 		base = private_base(operand);
-		if (LLVMIsAAllocaInst(base) && (LLVMIsALoadInst(value) || is_call(value)))
+		if (LLVMIsAAllocaInst(base) && (LLVMIsALoadInst(value) || util_is_call(value)))
 			add_variable(d, base, value);
 		else
 			add(d, operand);
@@ -261,7 +256,7 @@ static bool claims(LLVMValueRef function, bool stores, unsigned depth)
 {
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-			LLVMValueRef callee = is_call(i) ? util_callee(i) : NULL;
+			LLVMValueRef callee = util_is_call(i) ? util_callee(i) : NULL;
 
 			if (is_update(i) || (stores && is_shared_signal(i, true)))
 				return true;
@@ -279,7 +274,7 @@ static bool is_of_a_lock(LLVMValueRef function)
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 
-		if (is_call(user) &&
+		if (util_is_call(user) &&
 		    claims(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)), false, 0))
 			return true;
 	}

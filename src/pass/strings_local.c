@@ -96,7 +96,7 @@ static bool is_own_text(const struct look *look, LLVMValueRef text)
 	for (unsigned i = 0; i < look->count; i++)
 		if (look->ways[i].value == base)
 			return true;
-	callee = LLVMIsACallInst(base) || LLVMIsAInvokeInst(base) ? util_callee(base) : NULL;
+	callee = util_is_call(base) ? util_callee(base) : NULL;
 	if (!callee)
 		return false;
 	name = LLVMGetValueName2(callee, &length);

@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool util_is_call(LLVMValueRef value)
+{
+	return LLVMIsACallInst(value) || LLVMIsAInvokeInst(value);
+}
+
 LLVMValueRef util_callee(LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);

@@ -10,11 +10,6 @@
 
 enum { MOST_DEPTH = 12, MOST_VARIABLES = 16 };
 
-static bool is_call(LLVMValueRef v)
-{
-	return LLVMIsACallInst(v) || LLVMIsAInvokeInst(v);
-}
-
 struct variables {
 	LLVMValueRef items[MOST_VARIABLES];
 	unsigned count;
@@ -52,7 +47,7 @@ static bool depends(LLVMValueRef value, const struct variables *on, int depth)
 
 		if (LLVMValueIsBasicBlock(operand))
 			continue;
-		if (is_call(value) && has(on, private_base(operand)))
+		if (util_is_call(value) && has(on, private_base(operand)))
 			return true;
 		if (depends(operand, on, depth + 1))
 			return true;
@@ -113,7 +108,7 @@ static bool moved_on(const struct flow *flow, unsigned loop, LLVMValueRef variab
 		    depends(LLVMGetOperand(i, 0), &itself, 0))
 			return true;
 		/* ++iterator is a call of a method. */
-		if (is_call(i) && LLVMGetNumArgOperands(i) && LLVMGetOperand(i, 0) == variable &&
+		if (util_is_call(i) && LLVMGetNumArgOperands(i) && LLVMGetOperand(i, 0) == variable &&
 		    !(util_callee(i) && LLVMGetIntrinsicID(util_callee(i))))
 			return true;
 	}
@@ -147,8 +142,8 @@ static bool leads(const struct flow *flow, unsigned loop, LLVMValueRef variable)
 
 		if ((store || LLVMIsALoadInst(i)) && depends(LLVMGetOperand(i, store), &list, 0))
 			return true;
-		if (!is_call(i) || (util_callee(i) && LLVMGetIntrinsicID(util_callee(i)) &&
-				    !util_is_intrinsic(i, "llvm.mem")))
+		if (!util_is_call(i) || (util_callee(i) && LLVMGetIntrinsicID(util_callee(i)) &&
+					 !util_is_intrinsic(i, "llvm.mem")))
 			continue;
 		for (unsigned n = 0; n < LLVMGetNumArgOperands(i); n++)
 			if (depends(LLVMGetOperand(i, n), &list, 0))

@@ -60,8 +60,7 @@ bool worth_address_taken(LLVMValueRef function)
 	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 
-		if (!(LLVMIsACallInst(user) || LLVMIsAInvokeInst(user)) ||
-		    LLVMGetCalledValue(user) != function)
+		if (!util_is_call(user) || LLVMGetCalledValue(user) != function)
 			return true;
 	}
 	return false;
