@@ -373,6 +373,8 @@ static void replace(LLVMValueRef call, LLVMValueRef function, LLVMValueRef *argu
 
 	emit_before(call);
 	made = LLVMBuildCall2(emit.builder, LLVMGlobalGetValueType(function), function, arguments, count, "");
+	/* A function that ends by letting the lock go has nothing to come back for. */
+	LLVMSetTailCall(made, LLVMIsTailCall(call));
 	LLVMReplaceAllUsesWith(call, made);
 	LLVMInstructionEraseFromParent(call);
 }

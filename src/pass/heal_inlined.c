@@ -8,20 +8,27 @@
 
 #define INLINED __attribute__((used, nothrow))
 #define UNLIKELY(x) __builtin_expect((x) != 0, 0)
-#define USE __atomic_load_n(&__atomsan_heal_use, __ATOMIC_RELAXED)
+/* A plain load, though others write it: LLVM compares memory in one instruction only if the load is not
+ * atomic, and around each look stands a call that could write anything. */
+#define USE __atomsan_heal_use
 
+/*
+ * A thread that has nothing, neither locks nor gates, keeps nobody waiting while it waits for
+ * the lock, so it need not look for gates before it has it. Who has another lock
+ * does, and says that it has it.
+ */
 static inline __attribute__((always_inline)) int lock_it(void *lock, void *outer, uint32_t kind,
 							 uint32_t outer_kind)
 {
 	uint32_t kinds = kind | outer_kind << 16;
 	int taken;
 
-	if (UNLIKELY(__atomsan_heal_mine | USE))
+	if (UNLIKELY(__atomsan_heal_mine | (outer ? USE : 0)))
 		return __atomsan_heal_lock(lock, outer, kinds, ATOMSAN_HEAL_NOT_YET);
 	taken = __atomsan_heal_real[kind].lock(lock);
-	if (UNLIKELY((uint32_t)taken | USE))
+	if (UNLIKELY(USE))
 		return __atomsan_heal_lock(lock, outer, kinds, taken);
-	return 0;
+	return taken;
 }
 
 /* The second ones are inside of another bare lock. */
