@@ -20,11 +20,6 @@
  * closed since. All that the owner need know is that nobody has accessed
  * the variable since it let the last ones through, and those who would have are
  * those who mark.
- *
- * While it waits a thread looks every now and then whether those whom it waits
- * for wait for it in turn. All who wait say for what, so the circle can be
- * walked; what is read of others may be a moment old, and the next look sees
- * what this one missed.
  */
 #include "rt/heal_gate.h"
 #include "rt/heal_patience.h"
@@ -52,11 +47,6 @@ struct atomsan_heal_gate heal_locks[HEAL_LOCKS];
 static struct atomsan_heal_variable *variables[HEAL_VARIABLES];
 static uint32_t variable_count;
 
-/* Each in a cache line of its own: it changes with every lock. */
-static struct {
-	uint32_t waits; /* node + 1; 0: for nothing that is known here */
-	uint32_t reserved[15];
-} threads[HEAL_THREADS] __attribute__((aligned(64)));
 /* Whether a thread is inside a section of a variable whose gate it has. Written by that thread alone. */
 static uint8_t inside[HEAL_THREADS][HEAL_VARIABLES];
 
@@ -105,14 +95,6 @@ struct atomsan_heal_variable *heal_variable_of(uint32_t node)
 	return variables[node - HEAL_LOCKS];
 }
 
-void heal_waits(uint32_t node)
-{
-	if (heal_self.waits == node)
-		return;
-	heal_self.waits = node;
-	__atomic_store_n(&threads[heal_slot(heal_self.number)].waits, node, __ATOMIC_RELEASE);
-}
-
 void heal_gate_stage(uint32_t node, enum heal_stage stage)
 {
 	struct atomsan_heal_gate *gate = heal_gate_of(node);
@@ -122,33 +104,6 @@ void heal_gate_stage(uint32_t node, enum heal_stage stage)
 }
 
 /* ---- waiting ---- */
-
-/* For whom does somebody wait who waits for this? */
-static uint32_t in_the_way(uint32_t node, uint32_t whose)
-{
-	const struct atomsan_heal_gate *gate = heal_gate_of(node);
-	uint32_t owner = heal_owner(gate), holder = __atomic_load_n(&gate->holder, __ATOMIC_RELAXED);
-
-	return owner && owner != whose ? owner : holder != whose ? holder : 0;
-}
-
-/* Do those whom the thread would wait for here wait for it in turn? */
-static bool in_a_circle(uint32_t node)
-{
-	uint32_t me = heal_self.number, other = in_the_way(node, me);
-
-	for (unsigned steps = 0; other && steps < 64; steps++) {
-		uint32_t waits;
-
-		if (other == me)
-			return true;
-		waits = __atomic_load_n(&threads[heal_slot(other)].waits, __ATOMIC_ACQUIRE);
-		if (!waits)
-			return false;
-		other = in_the_way(waits - 1, other);
-	}
-	return false;
-}
 
 static void count(struct atomsan_heal_section *section, enum atomsan_heal_counter counter, uint64_t amount)
 {
@@ -447,7 +402,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			__asm__ volatile("pause");
 			continue;
 		}
-		if (in_a_circle(node)) {
+		if (heal_in_a_circle(node)) {
 			if (leave_line(wish))
 				continue;
 			count(blamed, ATOMSAN_HEAL_SCHEDULED, 1);
@@ -544,7 +499,7 @@ void heal_gate_drain(uint32_t node)
 		now = heal_now();
 		if (now >= until)
 			waited_in_vain(gate->section, began, now);
-		if (now >= until || late || in_a_circle(node))
+		if (now >= until || late || heal_in_a_circle(node))
 			break;
 		if (!heal_wait_scheduled(gate, until, &late))
 			heal_nap();
@@ -569,8 +524,7 @@ void heal_forget(void)
 	for (uint32_t i = 0; i < me->held_count; i++)
 		me->held[i].known = me->held[i].reserved = false;
 	me->reserved = NULL;
-	for (uint32_t slot = 0; slot < HEAL_THREADS; slot++)
-		threads[slot].waits = 0;
+	heal_circle_forget();
 	/* The others' are nobody's any more: their numbers are not given again. */
 	for (uint32_t at = 0; at < HEAL_VARIABLES; at++)
 		inside[heal_slot(me->number)][at] = 0;

@@ -12,6 +12,7 @@
  * not yet got the lock looks again when he has it, and goes back.
  *
  *   heal_gate.c     gates, and waiting at them
+ *   heal_circle.c   whether those who wait wait for each other
  *   heal_tell.c     accesses outside of sections
  *   heal_order.c    which gates may be waited for: the order of locks
  *   heal_section.c  sections: begun, ended, left
@@ -262,11 +263,17 @@ void heal_gate_release(uint32_t node);
 void heal_gate_drain(uint32_t node);
 void heal_gate_stage(uint32_t node, enum heal_stage stage);
 
-/* The thread waits for this from here on (a node + 1), or for nothing (0). */
-void heal_waits(uint32_t node);
 uint64_t heal_now(void);
 /* In a forked child: nobody else is here any more. */
 void heal_forget(void);
+
+/* ---- circles (heal_circle.c) ---- */
+
+/* The thread waits for this from here on (a node + 1), or for nothing (0). */
+void heal_waits(uint32_t node);
+/* Do those whom the thread would wait for here wait for it in turn? */
+bool heal_in_a_circle(uint32_t node);
+void heal_circle_forget(void); /* as heal_forget() */
 
 /* ---- accesses outside of sections (heal_tell.c) ---- */
 

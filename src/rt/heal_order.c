@@ -8,7 +8,7 @@
  *
  * Edges are bits. One is taken away where a section turns out to need a lock at
  * its end: from then on it takes the lock's gate first (heal_section.c). What is missing, because it has not
- * happened yet, is found by the circle while waiting (heal_gate.c).
+ * happened yet, is found by the circle while waiting (heal_circle.c).
  */
 #include "rt/heal_gate.h"
 
