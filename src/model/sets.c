@@ -197,15 +197,26 @@ uint32_t set_merge(struct model *model, uint32_t object, uint32_t owner)
 	return to;
 }
 
-/* What lies at the beginning of a struct has the same address, and may have been accessed first: the set is
- * called by the larger of the two. */
-static void name_outermost(struct model *model, uint32_t set, uint16_t type)
+/*
+ * What lies at the beginning of a struct has the same address, and may have been accessed first: the set is
+ * called by the larger of the two. Or the block was cleared as plain memory, and then it is the struct's.
+ */
+static void name_outermost(struct model *model, uint32_t index, uint16_t type)
 {
-	struct set_face *face = &set_whole(model, set)->face;
+	struct set *set = &model->sets[index];
+	struct set_face *face = &set_whole(model, index)->face;
+	bool is_root = set->root == index;
 
-	if (set_root(model, set) == set && face->kind == SET_INSTANCE &&
-	    map_get(&model->type_sizes, type) > map_get(&model->type_sizes, face->type))
+	if (set->kind == SET_BLOCK || set->kind == SET_STACK) {
+		if (!is_root)
+			set->type = type;
+		else if (face->kind == set->kind)
+			face->kind = SET_INSTANCE, face->type = type;
+		set->kind = SET_INSTANCE;
+	} else if (is_root && face->kind == SET_INSTANCE &&
+		   map_get(&model->type_sizes, type) > map_get(&model->type_sizes, face->type)) {
 		face->type = type;
+	}
 }
 
 uint32_t set_find_or_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name)
@@ -254,7 +265,8 @@ static uint32_t assign(struct model *model, const struct thread *thread, struct 
 	uint32_t index = set_natural(model, thread, address, place), merged;
 
 	cell->set = index;
-	cell->type = place->type;
+	/* Who clears a struct knows its type, too, but not which of an array's: as plain memory. */
+	cell->type = place->type_size ? place->type : 0;
 	model->sets[index].refs++;
 	memory_chunk(&model->memory, address)->used++;
 	if (place->merged)
