@@ -17,7 +17,7 @@ static void begin(LLVMValueRef function)
 	follow_begin(function);
 }
 
-static void name_member(const struct cursor *c, bool member, struct note *note)
+void describe_member(const struct cursor *c, bool member, struct note *note)
 {
 	if (c->array)
 		note->flags |= ATOMSAN_SITE_ARRAY;
@@ -33,71 +33,6 @@ static void name_member(const struct cursor *c, bool member, struct note *note)
 	}
 	if (c->owner || member)
 		note->flags |= ATOMSAN_SITE_MEMBER;
-}
-
-/* "type.member" of the pointer that is loaded from there, or NULL: it is no member. `base` is what the way
- * there begins with. */
-static const char *member_loaded(LLVMValueRef pointer, LLVMValueRef *base, struct note *through)
-{
-	struct cursor c;
-	bool member;
-	char text[2600];
-
-	*through = (struct note){"", "", "", 0, 0, 0, 0};
-	*base = follow(pointer, &c, &member, 0);
-	cursor_end(&c, 8, SHAPE_POINTER);
-	name_member(&c, member, through);
-	if (!(through->flags & ATOMSAN_SITE_MEMBER))
-		return NULL;
-	snprintf(text, sizeof text, "%s.%s", through->type, through->member);
-	return note_text(text);
-}
-
-/* What a local pointer was loaded from: c = table->first, and later c = c->next. Of several members it is one
- * of another struct than that which it leads to. NULL: of none, or not of members alone. */
-static const char *local_loaded(LLVMValueRef local, const char *type)
-{
-	const char *found = NULL;
-
-	for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
-		LLVMValueRef store = LLVMGetUser(use), value, base;
-		struct note through;
-		const char *name;
-
-		if (!LLVMIsAStoreInst(store) || LLVMGetOperand(store, 1) != local)
-			continue;
-		value = LLVMGetOperand(store, 0);
-		if (LLVMIsAConstantPointerNull(value))
-			continue;
-		name = LLVMIsALoadInst(value) && !LLVMIsAAllocaInst(LLVMGetOperand(value, 0))
-			       ? member_loaded(LLVMGetOperand(value, 0), &base, &through)
-			       : NULL;
-		if (!name)
-			return NULL;
-		if (!found || strcmp(through.type, type) != 0)
-			found = name;
-	}
-	return found;
-}
-
-/* operator->, operator* and get() of std::unique_ptr and std::shared_ptr: as good as a plain pointer. */
-static bool is_smart_pointer(LLVMValueRef callee)
-{
-	static const char *const kinds[] = {"_ZNKSt10unique_ptrI", "_ZNKSt19__shared_ptr_accessI",
-					    "_ZNKSt12__shared_ptrI"};
-	static const char *const names[] = {"EptEv", "EdeEv", "E3getEv"};
-	const char *name;
-	size_t length;
-
-	if (!callee)
-		return false;
-	name = LLVMGetValueName2(callee, &length);
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		for (size_t j = 0; j < sizeof names / sizeof *names; j++)
-			if (!strncmp(name, kinds[i], strlen(kinds[i])) && length > strlen(names[j]) &&
-			    !strcmp(name + length - strlen(names[j]), names[j]))
-				return true;
-	return false;
 }
 
 static void describe_base(LLVMValueRef base, struct note *note, unsigned receiver)
@@ -121,10 +56,7 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 	}
 	if (util_is_call(base)) {
 		LLVMValueRef callee = util_callee(base);
-		struct note through;
-		const char *member = is_smart_pointer(callee)
-					     ? member_loaded(LLVMGetOperand(base, 0), &base, &through)
-					     : NULL;
+		const char *member = loaded_from(base, note->type);
 
 		if (member) {
 			note->base_kind = ATOMSAN_BASE_MEMBER;
@@ -138,29 +70,28 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 	if (!LLVMIsALoadInst(base))
 		return;
 	/* Through a pointer variable, a parameter's alloca or a member. */
+	const char *member = loaded_from(base, note->type);
+
 	base = LLVMGetOperand(base, 0);
 	local = LLVMIsAAllocaInst(base) ? follow_local(base) : NULL;
 	if (local && local->parameter) {
 		note->base_kind =
 			local->parameter - 1 == receiver ? ATOMSAN_BASE_RECEIVER : ATOMSAN_BASE_PARAM;
 		note->base = local->variable ? di_name(local->variable) : "";
+	} else if (member) {
+		note->base_kind = ATOMSAN_BASE_MEMBER;
+		note->base = member;
 	} else if (local) {
-		const char *member = local_loaded(base, note->type);
-
-		note->base_kind = member ? ATOMSAN_BASE_MEMBER : ATOMSAN_BASE_LOADED;
-		note->base = member ? member : local->variable ? di_name(local->variable) : "";
+		note->base_kind = ATOMSAN_BASE_LOADED;
+		note->base = local->variable ? di_name(local->variable) : "";
 	} else {
-		struct note through;
-		const char *member = member_loaded(base, &base, &through);
+		struct note through = {"", "", "", 0, 0, 0, 0};
+		struct cursor c;
+		bool step;
 
-		if (member) {
-			note->base_kind = ATOMSAN_BASE_MEMBER;
-			note->base = member;
-		} else {
-			describe_base(base, &through, receiver);
-			note->base_kind = ATOMSAN_BASE_LOADED;
-			note->base = through.base;
-		}
+		describe_base(follow(base, &c, &step, 0), &through, receiver);
+		note->base_kind = ATOMSAN_BASE_LOADED;
+		note->base = through.base;
 	}
 }
 
@@ -262,7 +193,7 @@ static void describe_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVM
 
 	c.bit = bitfield_first_bit(instruction);
 	cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));
-	name_member(&c, member, &note);
+	describe_member(&c, member, &note);
 	describe_base(base, &note, receiver);
 	note_attach(instruction, &note, write);
 	if (LLVMIsALoadInst(instruction) && di_is_pointer(c.type))
@@ -283,7 +214,7 @@ static void describe_range(LLVMValueRef instruction, LLVMValueRef pointer, uint6
 		cursor_end(&c, size, SHAPE_WHOLE);
 	else if (di_is_struct(c.type))
 		note.type = c.name && c.type == c.named ? c.name : types_name(c.type);
-	name_member(&c, member, &note);
+	describe_member(&c, member, &note);
 	describe_base(base, &note, receiver);
 	note_attach(instruction, &note, write);
 }
@@ -368,6 +299,7 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 		    struct note *note)
 {
 	struct note found = {"", "", "", 0, 0, 0, 0};
+	const char *through;
 	struct cursor c;
 	LLVMValueRef base;
 	bool member;
@@ -378,7 +310,7 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 		cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));
 	else if (c.offset || note->flags & ATOMSAN_SITE_MEMBER)
 		cursor_end(&c, size, SHAPE_WHOLE);
-	name_member(&c, member, &found);
+	describe_member(&c, member, &found);
 	if (c.owner) {
 		note->type = found.type;
 		note->member = found.member;
@@ -386,9 +318,15 @@ void describe_again(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef 
 		note->offset = found.offset;
 		note->type_size = found.type_size;
 	}
+	if (note->base_kind)
+		return;
 	/* Inlining made other functions' parameters and locals out of the rest. */
-	if (!note->base_kind && LLVMIsAGlobalVariable(base))
+	if (LLVMIsAGlobalVariable(base)) {
 		describe_base(base, note, ATOMSAN_NO_RECEIVER);
+	} else if ((through = loaded_from(base, note->type))) {
+		note->base_kind = ATOMSAN_BASE_MEMBER;
+		note->base = through;
+	}
 }
 
 void describe_outermost(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, struct note *note)
@@ -401,7 +339,7 @@ void describe_outermost(LLVMValueRef instruction, LLVMValueRef pointer, LLVMType
 	*note = (struct note){"", "", "", 0, 0, 0, 0};
 	base = follow_outermost(pointer, &c, &member);
 	cursor_end(&c, LLVMStoreSizeOfType(layout, type), shape_of(type));
-	name_member(&c, member, note);
+	describe_member(&c, member, note);
 	if (LLVMIsAGlobalVariable(base))
 		describe_base(base, note, ATOMSAN_NO_RECEIVER);
 }

@@ -46,6 +46,7 @@ void pass_early(LLVMModuleRef module)
 	calls_collect(module);
 	worth_collect(module);
 	hints_collect(module);
+	loaded_learn(module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
 		private_forget();
 		if (LLVMIsDeclaration(f))

@@ -152,7 +152,18 @@ LLVMValueRef follow(LLVMValueRef pointer, struct cursor *c, bool *member, int de
  * of a member's function that was inlined. */
 LLVMValueRef follow_outermost(LLVMValueRef pointer, struct cursor *c, bool *member);
 
+/* ---- loaded.c: which member a pointer was loaded from ---- */
+
+/* Early: what functions return. */
+void loaded_learn(LLVMModuleRef module);
+/* "type.member", or NULL: from none, or not from members alone. `type` is what the pointer leads to: of
+ * several members it is one of another struct. Of the function that was followed last. */
+const char *loaded_from(LLVMValueRef pointer, const char *type);
+
 /* ---- describe.c: what an access means ---- */
+
+/* Type, member and layout, from where a pointer leads. */
+void describe_member(const struct cursor *c, bool member, struct note *note);
 
 void describe_function(LLVMValueRef function); /* early: notes all its accesses */
 /* Late: fills in what no note tells, as far as types and offsets do. Without a type: a range of bytes. */

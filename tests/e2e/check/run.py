@@ -64,6 +64,7 @@ CASES = [
     ("hints.c", ["--keep-units-at-waits"], UNSEEN | HINTED),
     ("hints.cc", [], {("add put", "(anonymous namespace)::blind"), ("add put", "(anonymous namespace)::missing")}),
     ("containers.cc", [], CHANGED),
+    ("found.c", [], {("reserve take", "store"), ("link_reserve link_take", "store")}),
     ("cleared.c", [], {("add put", "account")}),
     ("halves.c", [], {("add put", "globals of FILE")}),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
