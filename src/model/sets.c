@@ -366,6 +366,27 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 		unlink_key(model, index);
 }
 
+static bool is_library(const struct model *model, uint16_t type)
+{
+	const char *name = type ? nametable_name(&model->types, type - 1u) : "";
+
+	return !strncmp(name, "std::", 5) || !strncmp(name, "__gnu_cxx::", 11);
+}
+
+/* A container or a lock may lie at the beginning of an object of which nothing else is accessed by name: it is
+ * called by what it is to those who work on it. */
+static void name_receiver(struct model *model, uint32_t index, uint16_t type)
+{
+	struct set_face *face = &set_whole(model, index)->face;
+
+	if (face->type == type || !type || face->kind != SET_INSTANCE)
+		return;
+	/* What it became part of may have got its name. */
+	if ((model->sets[index].root == index || model->sets[index].type == face->type) &&
+	    is_library(model, face->type) && !is_library(model, type))
+		face->type = type;
+}
+
 uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, bool make)
 {
 	uint32_t index = instance_get(model, receiver);
@@ -373,8 +394,10 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 	struct trace_variable variable;
 	struct memory_chunk *chunk;
 
-	if (index)
+	if (index) {
+		name_receiver(model, index, type);
 		return set_root(model, index);
+	}
 	chunk = memory_chunk_slow(&model->memory, receiver >> MEMORY_CHUNK_SHIFT, false);
 	if (chunk) {
 		const struct granule *granule = &chunk->granules[memory_index(receiver)];

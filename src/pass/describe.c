@@ -67,11 +67,15 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 		note->base = callee ? note_text(LLVMGetValueName2(callee, &length)) : "";
 		return;
 	}
-	if (!LLVMIsALoadInst(base))
-		return;
-	/* Through a pointer variable, a parameter's alloca or a member. */
 	const char *member = loaded_from(base, note->type);
 
+	/* One of several, by the way that was taken. */
+	if (!LLVMIsALoadInst(base)) {
+		note->base_kind = member ? ATOMSAN_BASE_MEMBER : ATOMSAN_BASE_UNKNOWN;
+		note->base = member ? member : "";
+		return;
+	}
+	/* Through a pointer variable, a parameter's alloca or a member. */
 	base = LLVMGetOperand(base, 0);
 	local = LLVMIsAAllocaInst(base) ? follow_local(base) : NULL;
 	if (local && local->parameter) {

@@ -2,8 +2,8 @@
 /*
  * Which member of a struct a pointer was loaded from: `table->first` in `table->first->count`.
  * A local pointer that is filled from members alone (c = table->first, and later
- * c = c->next) stands for them, and so do a smart pointer and what a function of
- * the same file returns: `find(table, key)->count` is as good as `table->slots[i]->count`.
+ * c = c->next) stands for them, and so do a smart pointer, an element of a container and what a
+ * function of the same file returns: `find(table, key)->count` is as good as `table->slots[i]->count`.
  */
 #include "pass/pass.h"
 
@@ -29,21 +29,56 @@ static bool add(struct search *s, const char *name)
 	return true;
 }
 
-/* A pointer that lies there: in a member? */
-static bool from_member(LLVMValueRef place, struct search *s)
+static bool add_member(const struct cursor *c, bool member, struct search *s)
 {
 	struct note through = {"", "", "", 0, 0, 0, 0};
-	struct cursor c;
-	bool member;
 	char text[2600];
 
-	follow(place, &c, &member, 0);
-	cursor_end(&c, 8, SHAPE_POINTER);
-	describe_member(&c, member, &through);
+	describe_member(c, member, &through);
 	if (!(through.flags & ATOMSAN_SITE_MEMBER))
 		return false;
 	snprintf(text, sizeof text, "%s.%s", through.type, through.member);
 	return add(s, note_text(text));
+}
+
+/* What lies in a container of the C++ library, which is a member: as if a pointer there led to it. */
+static bool from_container(LLVMValueRef container, struct search *s, int depth)
+{
+	LLVMValueRef local = LLVMIsALoadInst(container) ? LLVMGetOperand(container, 0) : NULL;
+	struct cursor c;
+	bool member, stored = false;
+
+	if (depth > MOST_DEPTH)
+		return false;
+	/* A reference to it. */
+	if (local && LLVMIsAAllocaInst(local)) {
+		for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
+			LLVMValueRef store = LLVMGetUser(use);
+
+			if (!LLVMIsAStoreInst(store) || LLVMGetOperand(store, 1) != local)
+				continue;
+			stored = true;
+			if (!from_container(LLVMGetOperand(store, 0), s, depth + 1))
+				return false;
+		}
+		return stored;
+	}
+	follow(container, &c, &member, 0);
+	cursor_end(&c, 0, SHAPE_WHOLE);
+	return add_member(&c, member, s);
+}
+
+/* A pointer that lies there: in a member? */
+static bool from_member(LLVMValueRef place, struct search *s, int depth)
+{
+	struct cursor c;
+	bool member;
+	LLVMValueRef container = container_of(follow(place, &c, &member, 0));
+
+	if (container)
+		return from_container(container, s, depth);
+	cursor_end(&c, 8, SHAPE_POINTER);
+	return add_member(&c, member, s);
 }
 
 /* operator->, operator* and get() of std::unique_ptr and std::shared_ptr: as good as a plain pointer. */
@@ -63,17 +98,19 @@ static bool is_smart_pointer(LLVMValueRef callee)
 	return false;
 }
 
-static bool from_call(LLVMValueRef call, struct search *s)
+static bool from_call(LLVMValueRef call, struct search *s, int depth)
 {
-	LLVMValueRef callee = util_callee(call);
+	LLVMValueRef callee = util_callee(call), container = container_of(call);
 	LLVMAttributeRef returns;
 	const char *member;
 	unsigned length;
 
 	if (!callee)
 		return false;
+	if (container)
+		return from_container(container, s, depth);
 	if (is_smart_pointer(callee))
-		return from_member(LLVMGetOperand(call, 0), s);
+		return from_member(LLVMGetOperand(call, 0), s, depth);
 	returns = LLVMGetStringAttributeAtIndex(callee, LLVMAttributeFunctionIndex, RETURNS, strlen(RETURNS));
 	if (!returns)
 		return false;
@@ -110,10 +147,18 @@ static bool from(LLVMValueRef pointer, struct search *s, int depth)
 	if (LLVMIsALoadInst(pointer)) {
 		LLVMValueRef place = LLVMGetOperand(pointer, 0);
 
-		return LLVMIsAAllocaInst(place) ? from_local(place, s, depth) : from_member(place, s);
+		return LLVMIsAAllocaInst(place) ? from_local(place, s, depth) : from_member(place, s, depth);
 	}
 	if (util_is_call(pointer))
-		return from_call(pointer, s);
+		return from_call(pointer, s, depth);
+	/* An element of what the pointer leads to, or a part of it. */
+	if (LLVMIsAGetElementPtrInst(pointer)) {
+		struct cursor c;
+		bool member;
+		LLVMValueRef base = follow(pointer, &c, &member, 0);
+
+		return base != pointer && from(base, s, depth + 1);
+	}
 	/* Optimisation makes these of locals. */
 	if (LLVMIsASelectInst(pointer))
 		return from(LLVMGetOperand(pointer, 1), s, depth + 1) &&

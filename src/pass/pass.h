@@ -160,6 +160,11 @@ void loaded_learn(LLVMModuleRef module);
  * several members it is one of another struct. Of the function that was followed last. */
 const char *loaded_from(LLVMValueRef pointer, const char *type);
 
+/* ---- containers.c: elements of the containers of the C++ library ---- */
+
+/* Early: the container that a call's result is an element of, or NULL. */
+LLVMValueRef container_of(LLVMValueRef element);
+
 /* ---- describe.c: what an access means ---- */
 
 /* Type, member and layout, from where a pointer leads. */
