@@ -248,6 +248,7 @@ static double confidence_of(uint32_t rule)
 	case MODEL_RULE_UNITFOR:
 		return 0.9;
 	case MODEL_RULE_RECEIVER:
+	case MODEL_RULE_HOLDER:
 	case MODEL_RULE_SECTION:
 		return 0.8;
 	case MODEL_RULE_FILE:

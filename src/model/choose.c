@@ -3,7 +3,7 @@
  * Which of the open calls an access belongs to. An access to a set belongs to the
  * top-most open call that is declared on the set. Declared on it is
  *
- *   - a function whose receiver belongs to the set;
+ *   - a function whose receiver belongs to the set, or holds it (owners.c);
  *   - a function, for the variables of its file;
  *   - what the user declares;
  *   - if none of these is open, the function that makes the access.
@@ -40,6 +40,27 @@ static inline uint32_t receiver_root(struct model *model, struct frame *frame)
 	return receiver_look_up(model, frame);
 }
 
+/* Does the receiver belong to the holder of the set? */
+static bool holds(struct model *model, struct frame *frame, const struct whole *set)
+{
+	uint32_t holder = set->holder ? instance_get(model, set->holder) : 0;
+
+	return holder && receiver_root(model, frame) == set_root(model, holder);
+}
+
+/* Why a function is a unit by its receiver; NONE if it is not. */
+static inline enum model_rule by_receiver(struct model *model, struct frame *frame, uint32_t root)
+{
+	if (!frame->receiver)
+		return MODEL_RULE_NONE;
+	if (receiver_root(model, frame) == root)
+		return MODEL_RULE_RECEIVER;
+	return __builtin_expect(set_whole(model, root)->holder != 0, 0) &&
+			       holds(model, frame, set_whole(model, root))
+		       ? MODEL_RULE_HOLDER
+		       : MODEL_RULE_NONE;
+}
+
 /* Are the set's data variables of the frame's file? An object that is a variable is the file's, for those who
  * use it by its name. */
 static inline bool of_file(const struct model *model, const struct frame *frame, const struct whole *set)
@@ -55,6 +76,7 @@ static enum model_rule declared_look_up(struct model *model, uint32_t thread, st
 {
 	struct routine *routine = routine_of(model, frame->function);
 	const struct whole *set = set_whole(model, root);
+	enum model_rule rule;
 
 	if (routine->declared)
 		return MODEL_RULE_DECLARED;
@@ -85,8 +107,8 @@ static enum model_rule declared_look_up(struct model *model, uint32_t thread, st
 		/* With everything in one set, whatever is done is done to that. */
 		if (model->everything)
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_DIRECT;
-		if (frame->receiver && receiver_root(model, frame) == root)
-			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_RECEIVER;
+		if ((rule = by_receiver(model, frame, root)))
+			return routine->loop ? MODEL_RULE_LOOP : rule;
 		if (of_file(model, frame, set))
 			return routine->loop ? MODEL_RULE_LOOP : MODEL_RULE_FILE;
 		return MODEL_RULE_NONE;
@@ -100,12 +122,14 @@ static enum model_rule declared_look_up(struct model *model, uint32_t thread, st
 static inline enum model_rule declared_on(struct model *model, uint32_t thread, struct frame *frame,
 					  uint32_t root)
 {
+	enum model_rule rule;
+
 	switch (frame->role) {
 	case FRAME_INERT:
 		return MODEL_RULE_NONE;
 	case FRAME_FUNCTION:
-		if (frame->receiver && receiver_root(model, frame) == root)
-			return MODEL_RULE_RECEIVER;
+		if ((rule = by_receiver(model, frame, root)))
+			return rule;
 		return of_file(model, frame, set_whole(model, root)) ? MODEL_RULE_FILE : MODEL_RULE_NONE;
 	default:
 		return declared_look_up(model, thread, frame, root);

@@ -125,6 +125,7 @@ struct whole {
 	uint32_t looked;  /* element of an array: the lock set, plus one, when it was last seen whether it */
 	uint32_t looked_turn; /* belongs to the others, and model.array_turn at the time */
 	struct set_face face; /* of the whole */
+	uint64_t holder;      /* key of the set that leads to it, which has a lock of its own; see owners.c */
 } __attribute__((aligned(TABLE_LINE)));
 _Static_assert(offsetof(struct whole, handle) == TABLE_LINE, "most accesses look at one line of a set");
 

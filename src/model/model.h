@@ -43,6 +43,7 @@ struct model_options {
 #define MODEL_RULES(X)                                                                               \
 	X(NONE, "a single access outside any unit")                                                  \
 	X(RECEIVER, "its first pointer to a struct leads to the accessed object")                    \
+	X(HOLDER, "its first pointer to a struct leads to what holds the accessed object")           \
 	X(ARGUMENT, "it works on two objects of this type, of which the accessed one is the second") \
 	X(FILE, "it belongs to the file whose variables are accessed")                               \
 	X(DIRECT, "it accesses the object itself")                                                   \

@@ -4,11 +4,34 @@
  * or over further pointers from there, or by a pointer variable, belongs to what
  * it is reached from. One that is reached from a second owner is shared, not owned:
  * the pointer member that led there merges no more.
+ *
+ * An object that is used under a lock of its own stays a set by itself: who takes one
+ * after the other of a table's does not mean them to be one. But what a function does to it by way of the
+ * table is one thing, be it in one critical section or in several: the table is its *holder*, and functions
+ * on the holder are units for it.
  */
 #include "model/inside.h"
 
-/* An object is reached from an owner: through a pointer of its own, or over others. */
-static void own(struct model *model, uint32_t object_index, uint32_t owner_root, const struct place *place)
+/* Does the thread hold a lock that lies in the object? */
+static bool guards_itself(const struct model *model, const struct thread *thread, const struct set *object)
+{
+	const struct memory_block *block = memory_block_of((struct memory *)&model->memory, object->key);
+	uint64_t size = map_get(&model->type_sizes, set_whole(model, object->root)->face.type);
+
+	if (object->kind != SET_INSTANCE || !object->key)
+		return false;
+	if (block && block->start == object->key && block->size < 2 * size)
+		size = block->size;
+	for (uint32_t i = 0; i < thread->held_count; i++)
+		if (thread->held[i].address - object->key < size)
+			return true;
+	return false;
+}
+
+/* An object is reached from an owner: through a pointer of its own, or over others. A variable does not hold
+ * what it leads to, it has it. */
+static void own(struct model *model, const struct thread *thread, uint32_t object_index, uint32_t owner_root,
+		const struct place *place)
 {
 	struct set *object = &model->sets[object_index];
 
@@ -23,6 +46,11 @@ static void own(struct model *model, uint32_t object_index, uint32_t owner_root,
 	/* Variables own by name, and are not owned. */
 	if (object->kind == SET_VARIABLE || object->kind == SET_FILE || object->kind >= SET_NAMED)
 		return;
+	if (object->root == object_index && !place->owned && !place->global &&
+	    guards_itself(model, thread, object)) {
+		set_whole(model, object_index)->holder = model->sets[owner_root].key;
+		return;
+	}
 	object->owned = true;
 	set_merge(model, object->root, owner_root);
 }
@@ -46,7 +74,7 @@ void set_find_owner(struct model *model, struct thread *thread, uint32_t index, 
 		uint32_t pointer = guard_pointer(model, place->global);
 
 		if (pointer)
-			own(model, index, set_root(model, pointer), place);
+			own(model, thread, index, set_root(model, pointer), place);
 		return;
 	}
 	if (!frame || !frame->receiver || !routine->receiver_type) {
@@ -70,7 +98,8 @@ void set_find_owner(struct model *model, struct thread *thread, uint32_t index, 
 	if (block && block->kind == MEMORY_STACK &&
 	    unit_cursor_user(model, thread, block->start, set_root(model, index)))
 		return;
-	own(model, index, set_of_receiver(model, frame->receiver, routine->receiver_type, true), place);
+	own(model, thread, index, set_of_receiver(model, frame->receiver, routine->receiver_type, true),
+	    place);
 	frame->receiver_own = instance_get(model, frame->receiver);
 	/* It stays so for as long as the call is open: whose stack it lies on is settled. */
 	frame->receiver_owns = true;

@@ -20,7 +20,6 @@ struct shelf {
 };
 
 struct link {
-	pthread_mutex_t lock;
 	char name[8];
 	int stock;
 	struct link *next;
@@ -80,6 +79,25 @@ static void reserve(struct shelf *shelf)
 	take(shelf, "a");
 }
 
+/* Atomic, for each. */
+static int count(struct shelf *shelf)
+{
+	int sum = 0;
+
+	for (int i = 'a'; i <= 'b'; i++) {
+		struct item *item = shelf->row[i & 3];
+
+		pthread_mutex_lock(&item->lock);
+		sum += item->stock;
+		pthread_mutex_unlock(&item->lock);
+		if (i == 'a') {
+			STAGE(12);
+			STAGE(15);
+		}
+	}
+	return sum;
+}
+
 /* Atomic. */
 static void reserve_at_once(struct shelf *shelf)
 {
@@ -95,32 +113,26 @@ static void reserve_at_once(struct shelf *shelf)
 
 __attribute__((noinline)) static struct link *follow(struct chain *chain, const char *name)
 {
-	pthread_mutex_lock(&chain->lock);
 	struct link *link = chain->heads[name[0] & 1];
 
 	while (link && strcmp(link->name, name))
 		link = link->next;
-	pthread_mutex_unlock(&chain->lock);
 	return link;
 }
 
 static int link_has(struct chain *chain)
 {
-	struct link *link = follow(chain, "a");
-
-	pthread_mutex_lock(&link->lock);
-	int stock = link->stock;
-	pthread_mutex_unlock(&link->lock);
+	pthread_mutex_lock(&chain->lock);
+	int stock = follow(chain, "a")->stock;
+	pthread_mutex_unlock(&chain->lock);
 	return stock > 0;
 }
 
 static void link_take(struct chain *chain)
 {
-	struct link *link = follow(chain, "a");
-
-	pthread_mutex_lock(&link->lock);
-	link->stock--;
-	pthread_mutex_unlock(&link->lock);
+	pthread_mutex_lock(&chain->lock);
+	follow(chain, "a")->stock--;
+	pthread_mutex_unlock(&chain->lock);
 }
 
 /* Not atomic. */
@@ -145,6 +157,7 @@ static void *one(void *argument)
 	reserve(&store->shelf);
 	reserve_at_once(&store->shelf);
 	link_reserve(&store->chain);
+	use(count(&store->shelf));
 	return NULL;
 }
 
@@ -161,6 +174,10 @@ static void *other(void *argument)
 	STAGE(9);
 	link_take(&store->chain);
 	STAGE(10);
+	STAGE(13);
+	take(&store->shelf, "a");
+	take(&store->shelf, "b");
+	STAGE(14);
 	return NULL;
 }
 
@@ -184,7 +201,6 @@ int main(void)
 	pthread_mutex_init(&store->chain.lock, NULL);
 	store->shelf.row['a' & 3] = item_new("a");
 	store->shelf.row['b' & 3] = item_new("b");
-	pthread_mutex_init(&link->lock, NULL);
 	strcpy(link->name, "a");
 	link->stock = 1;
 	store->chain.heads['a' & 1] = link;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What an object holds by a std::unique_ptr or a std::shared_ptr belongs to it as if the pointer were a plain
- * one. What two objects share by theirs is no part of either, and each `spend` is whole.
+ * What an object has by a std::unique_ptr or a std::shared_ptr it holds as if the pointer were a plain
+ * one: its functions are units for it. What two objects share by theirs is no part of either, and each
+ * `spend` is whole.
  */
 #include "stage.h"
 
