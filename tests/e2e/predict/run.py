@@ -127,6 +127,25 @@ def intended(atomsan, source, work):
         assert (f"{left_out:.0f} predicted orders do no harm" in told) == (not options), told
 
 
+def reread(atomsan, source, work):
+    """What is read twice in one step of the thread is predicted to be read differently, and forced, unless nobody can come in between."""
+    wrong = {"prints_between", "writes_between", "parts_between"}
+    for options in (["-O0"], ["-O2"]):
+        run([atomsan, "cc", "-g", *options, "-pthread", source / "reread.c", "-o", work / "reread"], 0)
+        # The machine may be so busy that the first thread comes last: then there is nothing to predict from.
+        for _ in range(10):
+            if run([atomsan, "record", "-o", work / "reread.atr", "--", work / "reread"], 0, 2).returncode == 0:
+                break
+        folder = work / f"schedules{options[0]}"
+        done = run([atomsan, "predict", "--no-store", "--json", "-o", folder, work / "reread.atr"], 66)
+        findings = json.loads(done.stdout)["findings"]
+        assert {finding["pattern"] for finding in findings} == {"RWR"}, findings
+        assert {finding["units"][0]["function"] for finding in findings} == wrong, f"{options}: {done.stdout}"
+        for finding in findings:
+            told = run([atomsan, "replay", "--quiet", finding["schedule"], "--", work / "reread"], 66)
+            assert "signal 11" in told.stdout + told.stderr, f"{finding['schedule']}: {told.stdout}{told.stderr}"
+
+
 def refuses(atomsan, source, work):
     """What is wrong with the command line or the files is one sentence and status 1."""
     def refused(*words):
@@ -163,7 +182,7 @@ def main():
     os.environ.pop("ATOMSAN_OPTIONS", None)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        if name in ("refuses", "sinks", "spelling", "intended"):
+        if name in ("refuses", "sinks", "spelling", "intended", "reread"):
             globals()[name](atomsan, source, pathlib.Path(work))
         else:
             program(atomsan, source, name, pathlib.Path(work))
