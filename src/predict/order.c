@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "predict/atomics.h"
+#include "predict/handover.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct build {
 	bool *flags;       /* by atomic data: is one */
 	uint32_t *set;     /* by atomic data: event that stored it last, plus one */
 	struct map tested; /* flag and thread */
+	struct handover *handover;
 };
 
 static void count_source(struct counted *c, uint32_t thread, uint32_t event)
@@ -303,6 +305,12 @@ static void look_at_access(struct build *b, uint32_t i)
 
 	if (h->variables[e->object].block != HISTORY_NONE)
 		access_block(b, h->variables[e->object].block, e->thread, i);
+	if (b->handover) {
+		uint32_t writes[HANDOVER_MOST];
+
+		for (unsigned n = handover_access(b->handover, i, writes); n > 0; n--)
+			edge(b, h->events[writes[n - 1]].thread, writes[n - 1], e->thread, i, ORDER_HANDOVER);
+	}
 	if (e->kind == HISTORY_WRITE) {
 		b->writers[e->object] = i + 1;
 	} else if (last && h->events[last - 1].thread != e->thread) {
@@ -441,6 +449,8 @@ void order_build(struct order *o, const struct history *history)
 	b.writers = mem_zalloc(history->variable_count + 1ull, sizeof(*b.writers));
 	b.ends = mem_zalloc(history->thread_count + 1ull, sizeof(*b.ends));
 	b.flags = atomics_find_flags(history);
+	b.handover = handover_new(history);
+	o->same = !b.handover;
 	b.set = mem_zalloc(history->atomic_count + 1ull, sizeof(*b.set));
 	b.alone = mem_zalloc(history->thread_count + 1ull, sizeof(*b.alone));
 	o->alone = mem_zalloc(history->count / 64 + 1ull, sizeof(*o->alone));
@@ -517,6 +527,7 @@ void order_build(struct order *o, const struct history *history)
 	free(b.alone);
 	free(b.once);
 	free(b.flags);
+	handover_free(b.handover);
 	free(b.set);
 	map_release(&b.tested);
 	map_release(&b.created);

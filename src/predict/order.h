@@ -19,6 +19,8 @@
  *               that lets others go on (an unlock, a post, ...). The first of
  *               these comes first, and with it what was done to the block
  *               before: filling it in, as a rule.
+ *   hand-over   Who found a pointer to a block comes after who put it there
+ *               (handover.h).
  *   flags       Who went on because an atomic flag was set comes after who set it
  *               (atomics.h).
  *
@@ -41,6 +43,7 @@
 	X(CONDITION, "conditions")                       \
 	X(ONCE, "once-only initialisation")              \
 	X(MEMORY, "memory that others did not know yet") \
+	X(HANDOVER, "pointers that were not there yet")  \
 	X(FLAG, "flags that were not set yet")           \
 	X(TOKENS, "semaphores without tokens left")      \
 	X(LOCKS, "locks together with the order")        \
