@@ -11,7 +11,14 @@ struct known {
 	uint32_t used; /* its last use */
 	uint32_t from; /* variable that it read a pointer from, the last time */
 	uint32_t put;  /* write that put the pointer there which it has read since */
+	uint32_t read; /* the first such read */
 	bool other;    /* it had another way since */
+};
+
+/* A read that the thread relied on, of a variable that has not been written since. */
+struct relied {
+	uint32_t read;
+	uint32_t next; /* of the same variable, plus one */
 };
 
 struct handover {
@@ -21,9 +28,15 @@ struct handover {
 	struct map index; /* block and thread to its place in `known`, plus one */
 	struct known *known;
 	uint32_t count, room;
+	struct map first; /* variable to its first relied, plus one */
+	struct relied *relied;
+	uint32_t relied_count, relied_room;
+	void (*edge)(void *user, uint32_t from, uint32_t to);
+	void *user;
 };
 
-struct handover *handover_new(const struct history *h)
+struct handover *handover_new(const struct history *h, void (*edge)(void *user, uint32_t from, uint32_t to),
+			      void *user)
 {
 	struct handover *ho;
 	uint32_t i = 0;
@@ -34,6 +47,8 @@ struct handover *handover_new(const struct history *h)
 		return NULL;
 	ho = mem_zalloc(1, sizeof(*ho));
 	ho->h = h;
+	ho->edge = edge;
+	ho->user = user;
 	ho->wrote = mem_zalloc(h->count + 1ull, sizeof(*ho->wrote));
 	ho->writer = mem_zalloc(h->variable_count + 1ull, sizeof(*ho->writer));
 	/* What a write left there is what the next access finds. */
@@ -60,7 +75,9 @@ void handover_free(struct handover *ho)
 	free(ho->wrote);
 	free(ho->writer);
 	free(ho->known);
+	free(ho->relied);
 	map_release(&ho->index);
+	map_release(&ho->first);
 	free(ho);
 }
 
@@ -91,9 +108,9 @@ static bool pointed_before(const struct handover *ho, uint32_t variable, uint32_
 	return !last || ho->wrote[last - 1] == points;
 }
 
-static void read_pointer(struct handover *ho, const struct history_event *e)
+static void read_pointer(struct handover *ho, uint32_t event)
 {
-	const struct history_event *events = ho->h->events;
+	const struct history_event *events = ho->h->events, *e = &events[event];
 	struct known *k = known_of(ho, e->points - 1, e->thread);
 	uint32_t write = ho->writer[e->object];
 	bool put = write > k->used && events[write - 1].thread != e->thread &&
@@ -107,35 +124,65 @@ static void read_pointer(struct handover *ho, const struct history_event *e)
 		k->other = true;
 	else if (!k->put || write < k->put)
 		k->put = write;
+	if (put && !k->read)
+		k->read = event + 1;
 	k->from = e->object + 1;
 }
 
-static unsigned use(struct handover *ho, uint32_t block, uint32_t event, uint32_t *write)
+/* What it read it must have read before somebody puts something else there. */
+static void rely(struct handover *ho, uint32_t read, uint32_t put)
 {
-	struct known *k = known_of(ho, block, ho->h->events[event].thread);
-	bool put = k->put && !k->other;
+	uint32_t variable = ho->h->events[read].object;
 
-	if (put)
-		*write = k->put - 1;
-	k->used = event + 1;
-	k->put = 0;
-	k->other = false;
-	return put;
+	if (ho->writer[variable] != put)
+		return;
+	if (ho->relied_count == ho->relied_room) {
+		ho->relied_room = ho->relied_room ? ho->relied_room * 2 : 64;
+		ho->relied = mem_resize(ho->relied, ho->relied_room, sizeof(*ho->relied));
+	}
+	ho->relied[ho->relied_count] = (struct relied){read, map_get(&ho->first, variable)};
+	map_set(&ho->first, variable, ++ho->relied_count);
 }
 
-unsigned handover_access(struct handover *ho, uint32_t event, uint32_t writes[HANDOVER_MOST])
+static void use(struct handover *ho, uint32_t block, uint32_t event)
+{
+	struct known *k = known_of(ho, block, ho->h->events[event].thread);
+
+	if (k->put && !k->other) {
+		ho->edge(ho->user, k->put - 1, event);
+		rely(ho, k->read - 1, k->put);
+	}
+	k->used = event + 1;
+	k->put = k->read = 0;
+	k->other = false;
+}
+
+static void write_pointer(struct handover *ho, uint32_t event)
+{
+	const struct history_event *events = ho->h->events, *e = &events[event];
+	uint32_t at = map_get(&ho->first, e->object);
+
+	map_remove(&ho->first, e->object);
+	for (; at; at = ho->relied[at - 1].next) {
+		const struct history_event *read = &events[ho->relied[at - 1].read];
+
+		if (read->thread != e->thread && read->points == e->points && ho->wrote[event] != e->points)
+			ho->edge(ho->user, ho->relied[at - 1].read, event);
+	}
+	ho->writer[e->object] = event + 1;
+}
+
+void handover_access(struct handover *ho, uint32_t event)
 {
 	const struct history_event *e = &ho->h->events[event];
 	uint32_t block = ho->h->variables[e->object].block, wrote = ho->wrote[event];
-	unsigned count = 0;
 
 	if (block != HISTORY_NONE)
-		count += use(ho, block, event, &writes[count]);
+		use(ho, block, event);
 	if (wrote && wrote - 1 != block)
-		count += use(ho, wrote - 1, event, &writes[count]);
+		use(ho, wrote - 1, event);
 	if (e->kind == HISTORY_WRITE)
-		ho->writer[e->object] = event + 1;
+		write_pointer(ho, event);
 	else if (e->points && e->points - 1 != block)
-		read_pointer(ho, e);
-	return count;
+		read_pointer(ho, event);
 }

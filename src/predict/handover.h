@@ -8,9 +8,10 @@
  *
  *   Thread T reads from a variable v a pointer into block B. Another thread's
  *   write w put it there, when v pointed elsewhere, and T has done nothing with
- *   B since before w. Then T's next use of B comes after w.
+ *   B since before w. Then T's next use of B comes after w, and whoever makes
+ *   v point elsewhere next does so after T's read.
  *
- * For had T come before w, it would have read something else and used that. A
+ * For else T would have read something else and used that. A
  * use is an access to the block, or writing a pointer into it. Nothing follows
  * if T had another way to the block: if a variable that T read a pointer into B
  * from, before, still held one at w; if between its last use and this one T read such a
@@ -25,16 +26,13 @@
 
 struct handover;
 
-/* NULL if the history has no pointers: then nothing else is to be called. */
-struct handover *handover_new(const struct history *h);
+/* NULL if the history has no pointers: then nothing else is to be called. `edge` is told that one event must
+ * come before another, of another thread. */
+struct handover *handover_new(const struct history *h, void (*edge)(void *user, uint32_t from, uint32_t to),
+			      void *user);
 void handover_free(struct handover *ho);
 
-enum { HANDOVER_MOST = 2 };
-
-/*
- * The access is next, in the order of the run. Returns how many writes of other
- * threads must come before it, and which.
- */
-unsigned handover_access(struct handover *ho, uint32_t event, uint32_t writes[HANDOVER_MOST]);
+/* The access is next, in the order of the run: what comes before it is told of. */
+void handover_access(struct handover *ho, uint32_t event);
 
 #endif

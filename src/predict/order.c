@@ -297,6 +297,14 @@ static void access_block(struct build *b, uint32_t block, uint32_t thread, uint3
 	     ORDER_MEMORY);
 }
 
+static void handed_over(void *build, uint32_t from, uint32_t to)
+{
+	struct build *b = build;
+	const struct history_event *events = b->o->history->events;
+
+	edge(b, events[from].thread, from, events[to].thread, to, ORDER_HANDOVER);
+}
+
 static void look_at_access(struct build *b, uint32_t i)
 {
 	const struct history *h = b->o->history;
@@ -305,12 +313,8 @@ static void look_at_access(struct build *b, uint32_t i)
 
 	if (h->variables[e->object].block != HISTORY_NONE)
 		access_block(b, h->variables[e->object].block, e->thread, i);
-	if (b->handover) {
-		uint32_t writes[HANDOVER_MOST];
-
-		for (unsigned n = handover_access(b->handover, i, writes); n > 0; n--)
-			edge(b, h->events[writes[n - 1]].thread, writes[n - 1], e->thread, i, ORDER_HANDOVER);
-	}
+	if (b->handover)
+		handover_access(b->handover, i);
 	if (e->kind == HISTORY_WRITE) {
 		b->writers[e->object] = i + 1;
 	} else if (last && h->events[last - 1].thread != e->thread) {
@@ -449,7 +453,7 @@ void order_build(struct order *o, const struct history *history)
 	b.writers = mem_zalloc(history->variable_count + 1ull, sizeof(*b.writers));
 	b.ends = mem_zalloc(history->thread_count + 1ull, sizeof(*b.ends));
 	b.flags = atomics_find_flags(history);
-	b.handover = handover_new(history);
+	b.handover = handover_new(history, handed_over, &b);
 	o->same = !b.handover;
 	b.set = mem_zalloc(history->atomic_count + 1ull, sizeof(*b.set));
 	b.alone = mem_zalloc(history->thread_count + 1ull, sizeof(*b.alone));
