@@ -31,12 +31,10 @@ struct handover {
 	struct map first; /* variable to its first relied, plus one */
 	struct relied *relied;
 	uint32_t relied_count, relied_room;
-	void (*edge)(void *user, uint32_t from, uint32_t to);
-	void *user;
+	struct handover_sink sink;
 };
 
-struct handover *handover_new(const struct history *h, void (*edge)(void *user, uint32_t from, uint32_t to),
-			      void *user)
+struct handover *handover_new(const struct history *h, const struct handover_sink *sink)
 {
 	struct handover *ho;
 	uint32_t i = 0;
@@ -47,8 +45,7 @@ struct handover *handover_new(const struct history *h, void (*edge)(void *user, 
 		return NULL;
 	ho = mem_zalloc(1, sizeof(*ho));
 	ho->h = h;
-	ho->edge = edge;
-	ho->user = user;
+	ho->sink = *sink;
 	ho->wrote = mem_zalloc(h->count + 1ull, sizeof(*ho->wrote));
 	ho->writer = mem_zalloc(h->variable_count + 1ull, sizeof(*ho->writer));
 	/* What a write left there is what the next access finds. */
@@ -149,7 +146,8 @@ static void use(struct handover *ho, uint32_t block, uint32_t event)
 	struct known *k = known_of(ho, block, ho->h->events[event].thread);
 
 	if (k->put && !k->other) {
-		ho->edge(ho->user, k->put - 1, event);
+		ho->sink.edge(ho->sink.user, k->put - 1, event);
+		ho->sink.found(ho->sink.user, block, k->put - 1, k->read - 1, event);
 		rely(ho, k->read - 1, k->put);
 	}
 	k->used = event + 1;
@@ -167,7 +165,7 @@ static void write_pointer(struct handover *ho, uint32_t event)
 		const struct history_event *read = &events[ho->relied[at - 1].read];
 
 		if (read->thread != e->thread && read->points == e->points && ho->wrote[event] != e->points)
-			ho->edge(ho->user, ho->relied[at - 1].read, event);
+			ho->sink.edge(ho->sink.user, ho->relied[at - 1].read, event);
 	}
 	ho->writer[e->object] = event + 1;
 }

@@ -26,10 +26,16 @@
 
 struct handover;
 
-/* NULL if the history has no pointers: then nothing else is to be called. `edge` is told that one event must
- * come before another, of another thread. */
-struct handover *handover_new(const struct history *h, void (*edge)(void *user, uint32_t from, uint32_t to),
-			      void *user);
+struct handover_sink {
+	void *user;
+	/* One event must come before another, of another thread. */
+	void (*edge)(void *user, uint32_t from, uint32_t to);
+	/* The block was used after this read, which read what this write put there. */
+	void (*found)(void *user, uint32_t block, uint32_t put, uint32_t read, uint32_t use);
+};
+
+/* NULL if the history has no pointers: then nothing else is to be called. */
+struct handover *handover_new(const struct history *h, const struct handover_sink *sink);
 void handover_free(struct handover *ho);
 
 /* The access is next, in the order of the run: what comes before it is told of. */

@@ -305,6 +305,44 @@ static void handed_over(void *build, uint32_t from, uint32_t to)
 	edge(b, events[from].thread, from, events[to].thread, to, ORDER_HANDOVER);
 }
 
+static void found(void *build, uint32_t block, uint32_t put, uint32_t read, uint32_t use)
+{
+	struct order *o = ((struct build *)build)->o;
+	const struct history_event *events = o->history->events;
+
+	if (o->found_count == o->found_room) {
+		o->found_room = o->found_room ? o->found_room * 2 : 64;
+		o->found = mem_resize(o->found, o->found_room, sizeof(*o->found));
+	}
+	o->found[o->found_count++] =
+		(struct order_found){block, events[use].thread, use, read, events[put].thread, put};
+}
+
+static int by_thread_and_use(const void *a, const void *b)
+{
+	const struct order_found *one = a, *other = b;
+
+	if (one->thread != other->thread)
+		return one->thread < other->thread ? -1 : 1;
+	return one->use < other->use ? -1 : one->use > other->use;
+}
+
+uint32_t order_found_from(const struct order *o, uint32_t thread, uint32_t event)
+{
+	const struct order_found sought = {.thread = thread, .use = event};
+	uint32_t low = 0, high = o->found_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (by_thread_and_use(&o->found[middle], &sought) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void look_at_access(struct build *b, uint32_t i)
 {
 	const struct history *h = b->o->history;
@@ -453,7 +491,7 @@ void order_build(struct order *o, const struct history *history)
 	b.writers = mem_zalloc(history->variable_count + 1ull, sizeof(*b.writers));
 	b.ends = mem_zalloc(history->thread_count + 1ull, sizeof(*b.ends));
 	b.flags = atomics_find_flags(history);
-	b.handover = handover_new(history, handed_over, &b);
+	b.handover = handover_new(history, &(struct handover_sink){&b, handed_over, found});
 	o->same = !b.handover;
 	b.set = mem_zalloc(history->atomic_count + 1ull, sizeof(*b.set));
 	b.alone = mem_zalloc(history->thread_count + 1ull, sizeof(*b.alone));
@@ -506,6 +544,8 @@ void order_build(struct order *o, const struct history *history)
 			o->alone[i / 64] |= 1ull << i % 64;
 	}
 	order_index_posts(o);
+	if (o->found_count)
+		qsort(o->found, o->found_count, sizeof(*o->found), by_thread_and_use);
 	counted_free(b.semaphores, history->semaphore_count);
 	counted_free(b.conditions, history->condition_count);
 	for (uint32_t i = 0; i < history->barrier_count; i++) {
@@ -543,6 +583,7 @@ void order_release(struct order *o)
 	vclock_release(&o->basic);
 	vclock_release(&o->whole);
 	free(o->edges);
+	free(o->found);
 	free(o->alone);
 	free(o->ends);
 	for (uint32_t i = 0; i < o->token_count; i++) {

@@ -70,12 +70,22 @@ struct order_tokens {
 	int32_t most; /* the highest balance there is, 0 before the first event */
 };
 
+/* A thread used a block that it found by a pointer (handover.h). In an order in which it does so, its read
+ * has found what was put there. In others the read may come first. */
+struct order_found {
+	uint32_t block;
+	uint32_t thread, use, read; /* its events */
+	uint32_t by, put;           /* the other thread, and its write */
+};
+
 struct order {
 	const struct history *history;
 	struct vclock basic, whole;
 	bool same;                /* there is nothing but the basic edges: `whole` is not used */
 	struct order_edge *edges; /* by to_event */
 	uint32_t edge_count, edge_room;
+	struct order_found *found; /* by thread, then by use */
+	uint32_t found_count, found_room;
 	struct order_tokens *tokens;
 	uint32_t token_count, token_room;
 	struct map token_index; /* semaphore and thread to index plus one */
@@ -112,6 +122,9 @@ static inline bool order_ends_segment(const struct order *o, uint32_t event)
 {
 	return o->ends[event / 64] >> event % 64 & 1;
 }
+
+/* Index of what the thread found first, to use it at or after the event. */
+uint32_t order_found_from(const struct order *o, uint32_t thread, uint32_t event);
 
 /* The thread's first post of any semaphore at or after the limit; HISTORY_NONE: there is none. */
 uint32_t order_next_post(const struct order *o, uint32_t thread, uint32_t limit);

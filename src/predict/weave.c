@@ -10,6 +10,7 @@
 #define QUEUE_LIMIT 100000
 #define VERSION_LIMIT 100000
 #define LOCK_LIMIT 64
+#define FOUND_LIMIT 64
 #define BYSTANDERS 256 /* threads that are looked at beside the goal's */
 
 static void fail(struct weave *w, enum order_reason reason)
@@ -325,6 +326,34 @@ static void order_constraints(struct weave *w, uint32_t t)
 	}
 }
 
+/*
+ * What a thread is to do after its target it may have to find by a pointer that
+ * it has read by then: so the pointer was there when it read it.
+ */
+static void pointer_constraints(struct weave *w, uint32_t t)
+{
+	const struct weave_goal *g = w->goal;
+	const struct order *o = w->order;
+	const struct history *h = o->history;
+	const struct order_found *found = NULL;
+	uint32_t first = order_found_from(o, g->threads[t], 0),
+		 at = order_found_from(o, g->threads[t], g->intends[t] + 1);
+
+	for (uint32_t i = 0; g->intends[t] && !found && at > first && i < FOUND_LIMIT; i++)
+		if (o->found[--at].block == h->variables[h->events[g->intends[t]].object].block)
+			found = &o->found[at];
+	if (!found || found->read >= g->targets[t])
+		return;
+	for (uint32_t u = 0; u < g->count; u++) {
+		if (g->threads[u] != found->by)
+			continue;
+		if (found->put >= g->targets[u])
+			fail(w, ORDER_HANDOVER);
+		else if (found->put >= w->from[u] && found->read >= w->from[t])
+			add(w, u, found->put, t, found->read);
+	}
+}
+
 /* No thread may start behind something that another has still to do: it starts further back. */
 static void settle_starts(struct weave *w)
 {
@@ -362,6 +391,8 @@ bool weave_solve(struct weave *w, const struct weave_goal *goal, struct locksets
 	settle_starts(w);
 	for (uint32_t t = 0; t < goal->count; t++)
 		order_constraints(w, t);
+	for (uint32_t t = 0; t < goal->count; t++)
+		pointer_constraints(w, t);
 	for (uint32_t t = 0; t < goal->count; t++)
 		open_sections(w, t);
 	for (uint32_t i = 0; i < goal->edge_count; i++)
