@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What stands between the two need not be known: a second load is told of as
- * such if the filter knows it, and that it does so is no mistake anywhere. So
+ * Not all that stands between the two need be known: a second load is told of as
+ * such if the filter knows it, and that it is told of is no mistake anywhere. So
  * this only has to find pairs that are worth it. Others may come in between if
  * time passes, in a call, or if the first decided that there is a second: test and use.
  * Without either the two are instructions side by side that the optimiser could not join.
@@ -15,6 +15,7 @@
 #include "pass/pass.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	FAR = 128,  /* instructions between the two, on the way that is followed back */
@@ -92,6 +93,17 @@ static bool passes_time(LLVMValueRef i)
 	return util_is_call(i) && !(util_callee(i) && LLVMGetIntrinsicID(util_callee(i)));
 }
 
+/* Behind it nothing is known to the filter: a call or an iteration begins or ends, or a lock is taken or
+ * given back. */
+static bool ends_segment(LLVMValueRef i)
+{
+	LLVMValueRef callee = util_is_call(i) ? util_callee(i) : NULL;
+	size_t length;
+	const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
+
+	return !strncmp(name, "__atomsan_", 10) || acquires_or_gives_back(name);
+}
+
 static const struct pair *pair_of_second(const struct reread *plan, LLVMValueRef load)
 {
 	/* Not sorted yet; what is looked for is near. */
@@ -113,7 +125,8 @@ static LLVMValueRef first_of(const struct reread *plan, LLVMValueRef load)
 			i = LLVMGetLastInstruction(block);
 		if (!i)
 			break;
-		if (LLVMIsAStoreInst(i) && util_alike(LLVMGetOperand(i, 1), pointer, STEPS))
+		if (ends_segment(i) ||
+		    (LLVMIsAStoreInst(i) && util_alike(LLVMGetOperand(i, 1), pointer, STEPS)))
 			break;
 		time |= passes_time(i);
 		if (is_plain_load(i) && LLVMTypeOf(i) == LLVMTypeOf(load) &&

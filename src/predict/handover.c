@@ -6,13 +6,14 @@
 
 #include <stdlib.h>
 
+enum { ORIGINS = 16 }; /* hands that a pointer went through */
+
 /* What a thread knows of a block. Events and variables plus one; 0: none. */
 struct known {
 	uint32_t used; /* its last use */
 	uint32_t from; /* variable that it read a pointer from, the last time */
 	uint32_t put;  /* write that put the pointer there which it has read since */
 	uint32_t read; /* the first such read */
-	bool other;    /* it had another way since */
 };
 
 /* A read that the thread relied on, of a variable that has not been written since. */
@@ -24,6 +25,7 @@ struct relied {
 struct handover {
 	const struct history *h;
 	uint32_t *wrote;  /* by event: of a write, what it made the variable point into (as `points`) */
+	uint32_t *origin; /* by event: of a write of a pointer, the one that it was read from, plus one */
 	uint32_t *writer; /* by variable: its last write, plus one */
 	struct map index; /* block and thread to its place in `known`, plus one */
 	struct known *known;
@@ -47,6 +49,7 @@ struct handover *handover_new(const struct history *h, const struct handover_sin
 	ho->h = h;
 	ho->sink = *sink;
 	ho->wrote = mem_zalloc(h->count + 1ull, sizeof(*ho->wrote));
+	ho->origin = mem_zalloc(h->count + 1ull, sizeof(*ho->origin));
 	ho->writer = mem_zalloc(h->variable_count + 1ull, sizeof(*ho->writer));
 	/* What a write left there is what the next access finds. */
 	for (i = 0; i < h->count; i++) {
@@ -70,6 +73,7 @@ void handover_free(struct handover *ho)
 	if (!ho)
 		return;
 	free(ho->wrote);
+	free(ho->origin);
 	free(ho->writer);
 	free(ho->known);
 	free(ho->relied);
@@ -110,15 +114,18 @@ static void read_pointer(struct handover *ho, uint32_t event)
 	const struct history_event *events = ho->h->events, *e = &events[event];
 	struct known *k = known_of(ho, e->points - 1, e->thread);
 	uint32_t write = ho->writer[e->object];
-	bool put = write > k->used && events[write - 1].thread != e->thread &&
-		   events[write - 1].points != e->points;
+	bool own = write && events[write - 1].thread == e->thread;
+	bool put = write > k->used && !own && events[write - 1].points != e->points;
 
+	/* What it found elsewhere and put here itself. */
+	if (own && ho->origin[write - 1])
+		return;
 	if (put && k->from && k->from - 1 != e->object && pointed_before(ho, k->from - 1, e->points, write))
 		put = false;
 	if (put && k->put && events[k->put - 1].thread != events[write - 1].thread)
 		put = false;
 	if (!put)
-		k->other = true;
+		k->put = k->read = 0;
 	else if (!k->put || write < k->put)
 		k->put = write;
 	if (put && !k->read)
@@ -143,16 +150,24 @@ static void rely(struct handover *ho, uint32_t read, uint32_t put)
 
 static void use(struct handover *ho, uint32_t block, uint32_t event)
 {
-	struct known *k = known_of(ho, block, ho->h->events[event].thread);
+	const struct history_event *events = ho->h->events;
+	struct known *k = known_of(ho, block, events[event].thread);
 
-	if (k->put && !k->other) {
-		ho->sink.edge(ho->sink.user, k->put - 1, event);
+	if (k->put) {
 		ho->sink.found(ho->sink.user, block, k->put - 1, k->read - 1, event);
 		rely(ho, k->read - 1, k->put);
+		for (uint32_t put = k->put, i = 0; put && i < ORIGINS; put = ho->origin[put - 1], i++)
+			if (events[put - 1].thread != events[event].thread)
+				ho->sink.edge(ho->sink.user, put - 1, event);
 	}
 	k->used = event + 1;
 	k->put = k->read = 0;
-	k->other = false;
+}
+
+/* Who only passes a pointer on relies on nothing; who finds it then relies on both. */
+static void pass_on(struct handover *ho, uint32_t block, uint32_t event)
+{
+	ho->origin[event] = known_of(ho, block, ho->h->events[event].thread)->put;
 }
 
 static void write_pointer(struct handover *ho, uint32_t event)
@@ -178,7 +193,7 @@ void handover_access(struct handover *ho, uint32_t event)
 	if (block != HISTORY_NONE)
 		use(ho, block, event);
 	if (wrote && wrote - 1 != block)
-		use(ho, wrote - 1, event);
+		pass_on(ho, wrote - 1, event);
 	if (e->kind == HISTORY_WRITE)
 		write_pointer(ho, event);
 	else if (e->points && e->points - 1 != block)

@@ -11,8 +11,9 @@
  *   B since before w. Then T's next use of B comes after w, and whoever makes
  *   v point elsewhere next does so after T's read.
  *
- * For else T would have read something else and used that. A
- * use is an access to the block, or writing a pointer into it. Nothing follows
+ * For else T would have read something else and used that. If another thread
+ * passed the pointer on, T's use comes after whoever put it there first, too: who only
+ * passes it on does not rely on it. Nothing follows
  * if T had another way to the block: if a variable that T read a pointer into B
  * from, before, still held one at w; if between its last use and this one T read such a
  * pointer also from where it had been all the time; or if two threads put

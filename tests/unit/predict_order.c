@@ -105,6 +105,50 @@ static void reasons(void **state)
 	ordered_by(HISTORY_TEST, HISTORY_SET, HISTORY_TEST, ORDER_FLAG);
 }
 
+static void pointer(struct run *r, uint32_t thread, char op, uint32_t variable, uint32_t points)
+{
+	access_at(r, thread, 0, op, variable, 1000 + r->h.count);
+	r->h.events[r->h.count - 1].points = points;
+}
+
+enum way { HANDED, ALREADY_THERE, ALSO_ELSEWHERE, READ_FROM_ELSEWHERE, KEPT, WAYS };
+
+/*
+ * Thread 0 has a unit that writes x, in a block, twice, and then puts a pointer
+ * to the block into q, where thread 1 finds it and reads x (place 4): too late to come in
+ * between, unless thread 1 had another way to the block.
+ */
+static void by_pointer(void **state)
+{
+	enum { BLOCK = 1 };
+
+	for (enum way way = HANDED; way < WAYS; way++) {
+		struct run r;
+
+		begin(&r);
+		uint32_t x = history_variable(&r.h), q = history_variable(&r.h), p = history_variable(&r.h);
+		uint32_t u = unit(&r, 0);
+
+		r.h.variables[x].block = BLOCK - 1;
+		pointer(&r, 0, 'W', p, 0);
+		pointer(&r, 1, 'R', p, way == ALSO_ELSEWHERE ? BLOCK : 0);
+		access_at(&r, 1, 0, 'R', x, 3);
+		access_at(&r, 0, u, 'W', x, 1);
+		access_at(&r, 0, u, 'W', x, 2);
+		if (way == READ_FROM_ELSEWHERE)
+			pointer(&r, 1, 'R', p, BLOCK);
+		pointer(&r, 0, 'W', q, way == ALREADY_THERE ? BLOCK : 0);
+		pointer(&r, 1, 'R', q, way == KEPT ? 0 : BLOCK);
+		access_at(&r, 1, 0, 'R', x, 4);
+		end(&r);
+		assert_int_equal(r.p.count, way == HANDED ? 1 : 2);
+		if (way == HANDED)
+			assert_int_equal(r.h.events[r.p.predictions[0].accesses[1]].site, 3);
+		assert_int_equal(r.p.counts.impossible[ORDER_HANDOVER], way == HANDED);
+		release(&r);
+	}
+}
+
 /* Atomic data that is stored more than once, or not with release, or loaded by who does not care, is no flag.
  */
 static void no_flag(void **state)
@@ -408,6 +452,7 @@ int main(void)
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(two_posters),
 		cmocka_unit_test(memory),
+		cmocka_unit_test(by_pointer),
 		cmocka_unit_test(semaphore_as_lock),
 		cmocka_unit_test(no_flag),
 		cmocka_unit_test(atomic_as_lock),
