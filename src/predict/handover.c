@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-enum { ORIGINS = 16 }; /* hands that a pointer went through */
+enum {
+	ORIGINS = 16, /* hands that a pointer went through */
+	BACK = 64,    /* writes of a variable that are gone back over */
+};
 
 /* What a thread knows of a block. Events and variables plus one; 0: none. */
 struct known {
@@ -26,6 +29,7 @@ struct handover {
 	const struct history *h;
 	uint32_t *wrote;  /* by event: of a write, what it made the variable point into (as `points`) */
 	uint32_t *origin; /* by event: of a write of a pointer, the one that it was read from, plus one */
+	uint32_t *before; /* by event: of a write, the variable's write before it, plus one */
 	uint32_t *writer; /* by variable: its last write, plus one */
 	struct map index; /* block and thread to its place in `known`, plus one */
 	struct known *known;
@@ -50,6 +54,7 @@ struct handover *handover_new(const struct history *h, const struct handover_sin
 	ho->sink = *sink;
 	ho->wrote = mem_zalloc(h->count + 1ull, sizeof(*ho->wrote));
 	ho->origin = mem_zalloc(h->count + 1ull, sizeof(*ho->origin));
+	ho->before = mem_zalloc(h->count + 1ull, sizeof(*ho->before));
 	ho->writer = mem_zalloc(h->variable_count + 1ull, sizeof(*ho->writer));
 	/* What a write left there is what the next access finds. */
 	for (i = 0; i < h->count; i++) {
@@ -74,6 +79,7 @@ void handover_free(struct handover *ho)
 		return;
 	free(ho->wrote);
 	free(ho->origin);
+	free(ho->before);
 	free(ho->writer);
 	free(ho->known);
 	free(ho->relied);
@@ -99,14 +105,16 @@ static struct known *known_of(struct handover *ho, uint32_t block, uint32_t thre
 	return &ho->known[at - 1];
 }
 
-/* Did the variable point into the block when the write was about to be done? */
-static bool pointed_before(const struct handover *ho, uint32_t variable, uint32_t points, uint32_t write)
+/* Did the variable point into the block all the time from the thread's last use of it up to the write? */
+static bool pointed_since(const struct handover *ho, uint32_t variable, uint32_t points, uint32_t used,
+			  uint32_t write)
 {
 	uint32_t last = ho->writer[variable];
 
-	if (last > write)
-		return ho->h->events[last - 1].points == points;
-	return !last || ho->wrote[last - 1] == points;
+	for (unsigned i = 0; last > write; last = ho->before[last - 1], i++)
+		if (i == BACK)
+			return true;
+	return last <= used && (!last || ho->wrote[last - 1] == points);
 }
 
 static void read_pointer(struct handover *ho, uint32_t event)
@@ -120,7 +128,8 @@ static void read_pointer(struct handover *ho, uint32_t event)
 	/* What it found elsewhere and put here itself. */
 	if (own && ho->origin[write - 1])
 		return;
-	if (put && k->from && k->from - 1 != e->object && pointed_before(ho, k->from - 1, e->points, write))
+	if (put && k->from && k->from - 1 != e->object &&
+	    pointed_since(ho, k->from - 1, e->points, k->used, write))
 		put = false;
 	if (put && k->put && events[k->put - 1].thread != events[write - 1].thread)
 		put = false;
@@ -182,6 +191,7 @@ static void write_pointer(struct handover *ho, uint32_t event)
 		if (read->thread != e->thread && read->points == e->points && ho->wrote[event] != e->points)
 			ho->sink.edge(ho->sink.user, ho->relied[at - 1].read, event);
 	}
+	ho->before[event] = ho->writer[e->object];
 	ho->writer[e->object] = event + 1;
 }
 

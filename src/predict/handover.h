@@ -15,7 +15,7 @@
  * passed the pointer on, T's use comes after whoever put it there first, too: who only
  * passes it on does not rely on it. Nothing follows
  * if T had another way to the block: if a variable that T read a pointer into B
- * from, before, still held one at w; if between its last use and this one T read such a
+ * from, before, held one all the time up to w; if between its last use and this one T read such a
  * pointer also from where it had been all the time; or if two threads put
  * pointers there. What T keeps where nobody else looks is not seen: it is taken to go by
  * what it read last. Pointers inside the block itself lead nowhere.

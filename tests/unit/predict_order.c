@@ -131,7 +131,8 @@ static void by_pointer(void **state)
 
 		r.h.variables[x].block = BLOCK - 1;
 		pointer(&r, 0, 'W', p, 0);
-		pointer(&r, 1, 'R', p, way == ALSO_ELSEWHERE ? BLOCK : 0);
+		if (way != READ_FROM_ELSEWHERE)
+			pointer(&r, 1, 'R', p, way == ALSO_ELSEWHERE ? BLOCK : 0);
 		access_at(&r, 1, 0, 'R', x, 3);
 		access_at(&r, 0, u, 'W', x, 1);
 		access_at(&r, 0, u, 'W', x, 2);
