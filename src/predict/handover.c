@@ -131,6 +131,9 @@ static void read_pointer(struct handover *ho, uint32_t event)
 	if (put && k->from && k->from - 1 != e->object &&
 	    pointed_since(ho, k->from - 1, e->points, k->used, write))
 		put = false;
+	/* Put there anew since it was read and not used: somebody else had it meanwhile. */
+	if (put && write > k->read)
+		k->put = k->read = 0;
 	if (put && k->put && events[k->put - 1].thread != events[write - 1].thread)
 		put = false;
 	if (!put)
