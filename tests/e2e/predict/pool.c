@@ -12,28 +12,23 @@
 enum { JOBS = 3, WORKERS = 2, ROUNDS = 12 };
 
 struct job {
-	struct job *next;
 	int input, output, seen;
 };
 
 struct queue {
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
-	struct job *first, *last;
+	struct job *jobs[JOBS];
+	unsigned in, out;
 };
 
-static struct queue todo = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL};
-static struct queue done = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL};
+static struct queue todo = {.lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER};
+static struct queue done = {.lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER};
 
 static void put(struct queue *q, struct job *j)
 {
 	pthread_mutex_lock(&q->lock);
-	j->next = NULL;
-	if (q->last)
-		q->last->next = j;
-	else
-		q->first = j;
-	q->last = j;
+	q->jobs[q->in++ % JOBS] = j;
 	pthread_cond_signal(&q->filled);
 	pthread_mutex_unlock(&q->lock);
 }
@@ -43,12 +38,10 @@ static struct job *take(struct queue *q)
 	struct job *j;
 
 	pthread_mutex_lock(&q->lock);
-	while (!q->first)
+	while (q->in == q->out)
 		pthread_cond_wait(&q->filled, &q->lock);
-	j = q->first;
-	q->first = j->next;
-	if (!q->first)
-		q->last = NULL;
+	j = q->jobs[q->out % JOBS];
+	q->jobs[q->out++ % JOBS] = NULL;
 	pthread_mutex_unlock(&q->lock);
 	return j;
 }

@@ -146,6 +146,24 @@ def reread(atomsan, source, work):
             assert "signal 11" in told.stdout + told.stderr, f"{finding['schedule']}: {told.stdout}{told.stderr}"
 
 
+def pool(atomsan, source, work):
+    """What is handed from thread to thread by its address is nobody else's, if values are recorded; who keeps it is told of."""
+    for name, options in (("pool", []), ("keeps", ["-DKEEPS"])):
+        run([atomsan, "cc", "-g", "-O1", *options, "-pthread", source / "pool.c", "-o", work / name], 0)
+        run([atomsan, "record", "--values", "-o", work / "pool.atr", "--", work / name], 0, 2 if options else 0)
+        done = run([atomsan, "predict", "--no-store", "--json", "-o", work / f"{name}.schedules", work / "pool.atr"],
+                   66 if options else 0)
+        findings = json.loads(done.stdout)["findings"]
+        if not options:
+            assert not findings, done.stdout
+            continue
+        places = {access["function"] for finding in findings for access in finding["accesses"] if finding["schedule"]}
+        assert "compute" in places and "clear" in places, done.stdout
+        broken = [run([atomsan, "replay", "--quiet", schedule, "--", work / name], 0, 66).returncode
+                  for schedule in (work / f"{name}.schedules").glob("*.schedule")]
+        assert 66 in broken, broken
+
+
 def refuses(atomsan, source, work):
     """What is wrong with the command line or the files is one sentence and status 1."""
     def refused(*words):
@@ -182,7 +200,7 @@ def main():
     os.environ.pop("ATOMSAN_OPTIONS", None)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        if name in ("refuses", "sinks", "spelling", "intended", "reread"):
+        if name in ("refuses", "sinks", "spelling", "intended", "reread", "pool"):
             globals()[name](atomsan, source, pathlib.Path(work))
         else:
             program(atomsan, source, name, pathlib.Path(work))
