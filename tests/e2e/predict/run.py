@@ -159,8 +159,9 @@ def pool(atomsan, source, work):
             continue
         places = {access["function"] for finding in findings for access in finding["accesses"] if finding["schedule"]}
         assert "compute" in places and "clear" in places, done.stdout
-        broken = [run([atomsan, "replay", "--quiet", schedule, "--", work / name], 0, 66).returncode
-                  for schedule in (work / f"{name}.schedules").glob("*.schedule")]
+        # What it found in a queue it need not find there in another order, and then waits for it: some are not followed.
+        broken = [run([atomsan, "replay", "--quiet", schedule, "--", work / name], 0, 1, 66).returncode
+                  for schedule in sorted((work / f"{name}.schedules").glob("*.schedule"))[:8]]
         assert 66 in broken, broken
 
 
