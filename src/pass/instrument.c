@@ -196,25 +196,6 @@ static void told_at_end(const struct loops_place *place, LLVMValueRef instructio
 		   sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note));
 }
 
-/* A read that is one of two, see reread.h. False: it is not. */
-static bool read_again(LLVMValueRef load, LLVMValueRef *arguments, uint64_t size)
-{
-	LLVMValueRef recorded = reread_is_second(reread, load);
-	char name[40];
-
-	if (recorded) {
-		arguments[2] = recorded;
-		snprintf(name, sizeof name, "__atomsan_inl_again%u", (unsigned)size);
-		emit_call(name, arguments, 3);
-	} else if (reread_is_first(reread, load)) {
-		snprintf(name, sizeof name, "__atomsan_inl_first%u", (unsigned)size);
-		reread_told(reread, load, emit_call(name, arguments, 2));
-	} else {
-		return false;
-	}
-	return true;
-}
-
 static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
 	struct loops_place place = {.at = instruction};
@@ -274,7 +255,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	arguments[0] = pointer;
 	arguments[1] = sites_add(instruction, kind, ATOMSAN_PLAIN, size, &note);
 	if (inlined && in_place && size <= 8 && kind == ATOMSAN_READ &&
-	    read_again(instruction, arguments, size)) {
+	    reread_emit(reread, instruction, arguments, size)) {
 		return;
 	} else if (inlined) {
 		snprintf(name, sizeof name, "__atomsan_inl_%s%s%u", among ? "among_" : "",

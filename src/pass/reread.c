@@ -12,8 +12,10 @@
  */
 #include "pass/reread.h"
 
+#include "pass/emit.h"
 #include "pass/pass.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,10 +41,11 @@ struct reread {
 
 static LLVMBasicBlockRef block_above(LLVMBasicBlockRef block, unsigned depth);
 
-/* Is it among the blocks above this one? */
-static bool is_above(LLVMBasicBlockRef sought, LLVMBasicBlockRef block, unsigned depth)
+/* Is it among the blocks above this one, on this side of where ways meet? */
+static bool is_above(LLVMBasicBlockRef sought, LLVMBasicBlockRef block, LLVMBasicBlockRef meet,
+		     unsigned depth)
 {
-	for (unsigned i = 0; block && i < CHAIN; i++) {
+	for (unsigned i = 0; block && block != meet && i < CHAIN; i++) {
 		if (block == sought)
 			return true;
 		block = block_above(block, depth);
@@ -72,7 +75,7 @@ static LLVMBasicBlockRef block_above(LLVMBasicBlockRef block, unsigned depth)
 	for (unsigned steps = 0; above && above != block && steps < CHAIN; steps++) {
 		unsigned way = 1;
 
-		while (way < ways && is_above(above, from[way], depth - 1))
+		while (way < ways && is_above(above, from[way], block, depth - 1))
 			way++;
 		if (way == ways)
 			return above;
@@ -204,24 +207,40 @@ static size_t first_at(const struct reread *plan, LLVMValueRef load)
 	return low;
 }
 
-bool reread_is_first(const struct reread *plan, LLVMValueRef load)
+/* Is there one that loads again what this one does? */
+static bool is_first(const struct reread *plan, LLVMValueRef load)
 {
 	size_t at = first_at(plan, load);
 
 	return at < plan->count && plan->by_first[at]->first == load;
 }
 
-void reread_told(struct reread *plan, LLVMValueRef load, LLVMValueRef recorded)
-{
-	for (size_t at = first_at(plan, load); at < plan->count && plan->by_first[at]->first == load; at++)
-		plan->by_first[at]->recorded = recorded;
-}
-
-LLVMValueRef reread_is_second(const struct reread *plan, LLVMValueRef load)
+/* What tells at run time whether the first of the two was recorded; NULL: this is not the second. */
+static LLVMValueRef recorded_before(const struct reread *plan, LLVMValueRef load)
 {
 	struct pair like = {.second = load}, *sought = &like,
 		    **found = bsearch(&sought, plan->by_second, plan->count, sizeof(*plan->by_second),
 				      by_second);
 
 	return found ? (*found)->recorded : NULL;
+}
+
+bool reread_emit(struct reread *plan, LLVMValueRef load, LLVMValueRef *arguments, uint64_t size)
+{
+	LLVMValueRef recorded = recorded_before(plan, load);
+	char name[40];
+
+	if (recorded) {
+		arguments[2] = recorded;
+		snprintf(name, sizeof name, "__atomsan_inl_again%u", (unsigned)size);
+		emit_call(name, arguments, 3);
+		return true;
+	}
+	if (!is_first(plan, load))
+		return false;
+	snprintf(name, sizeof name, "__atomsan_inl_first%u", (unsigned)size);
+	recorded = emit_call(name, arguments, 2);
+	for (size_t at = first_at(plan, load); at < plan->count && plan->by_first[at]->first == load; at++)
+		plan->by_first[at]->recorded = recorded;
+	return true;
 }

@@ -13,6 +13,7 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct reread;
 
@@ -20,11 +21,8 @@ struct reread;
 struct reread *reread_plan(const LLVMValueRef *instructions, size_t count);
 void reread_free(struct reread *plan);
 
-/* Is there one that loads again what this one does? */
-bool reread_is_first(const struct reread *plan, LLVMValueRef load);
-/* What tells at run time whether the first was recorded. */
-void reread_told(struct reread *plan, LLVMValueRef load, LLVMValueRef recorded);
-/* The same for the one that comes second; NULL: it does not, or nobody could tell. */
-LLVMValueRef reread_is_second(const struct reread *plan, LLVMValueRef load);
+/* The check of a load that is one of two, where the builder of emit.h is; room for one argument more. False:
+ * it is none. */
+bool reread_emit(struct reread *plan, LLVMValueRef load, LLVMValueRef *arguments, uint64_t size);
 
 #endif

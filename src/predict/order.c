@@ -307,40 +307,10 @@ static void handed_over(void *build, uint32_t from, uint32_t to)
 
 static void found(void *build, uint32_t block, uint32_t put, uint32_t read, uint32_t use)
 {
-	struct order *o = ((struct build *)build)->o;
-	const struct history_event *events = o->history->events;
+	const struct history_event *events = ((struct build *)build)->o->history->events;
 
-	if (o->found_count == o->found_room) {
-		o->found_room = o->found_room ? o->found_room * 2 : 64;
-		o->found = mem_resize(o->found, o->found_room, sizeof(*o->found));
-	}
-	o->found[o->found_count++] =
-		(struct order_found){block, events[use].thread, use, read, events[put].thread, put};
-}
-
-static int by_thread_and_use(const void *a, const void *b)
-{
-	const struct order_found *one = a, *other = b;
-
-	if (one->thread != other->thread)
-		return one->thread < other->thread ? -1 : 1;
-	return one->use < other->use ? -1 : one->use > other->use;
-}
-
-uint32_t order_found_from(const struct order *o, uint32_t thread, uint32_t event)
-{
-	const struct order_found sought = {.thread = thread, .use = event};
-	uint32_t low = 0, high = o->found_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (by_thread_and_use(&o->found[middle], &sought) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	order_add_found(((struct build *)build)->o,
+			(struct order_found){block, events[use].thread, use, read, events[put].thread, put});
 }
 
 static void look_at_access(struct build *b, uint32_t i)
@@ -544,8 +514,7 @@ void order_build(struct order *o, const struct history *history)
 			o->alone[i / 64] |= 1ull << i % 64;
 	}
 	order_index_posts(o);
-	if (o->found_count)
-		qsort(o->found, o->found_count, sizeof(*o->found), by_thread_and_use);
+	order_sort_found(o);
 	counted_free(b.semaphores, history->semaphore_count);
 	counted_free(b.conditions, history->condition_count);
 	for (uint32_t i = 0; i < history->barrier_count; i++) {

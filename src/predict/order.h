@@ -142,5 +142,8 @@ const char *order_reason_text(enum order_reason reason);
 /* tokens.c, while the order is built: a post or a wait has come; all have. */
 void order_add_token(struct order *o, const struct history_event *e, uint32_t event);
 void order_index_posts(struct order *o);
+/* found.c, the same: something was found; all has been. */
+void order_add_found(struct order *o, struct order_found found);
+void order_sort_found(struct order *o);
 
 #endif
