@@ -270,6 +270,83 @@ static void memory(void **state)
 	handed_over(false);
 }
 
+/*
+ * Thread 1 posts while it has a lock, and then writes x. Thread 2 waits for the
+ * post, has the lock as well, and lets thread 0 go, whose unit reads x twice. So
+ * thread 1 has given the lock back by then, and its write comes first.
+ */
+static void bystander(void **state)
+{
+	struct run r;
+
+	begin(&r);
+	uint32_t x = history_variable(&r.h), u = unit(&r, 0);
+
+	history_semaphore(&r.h, 0);
+	history_semaphore(&r.h, 0);
+	event(&r, 1, HISTORY_LOCK, 0);
+	event(&r, 1, HISTORY_POST, 0);
+	access_at(&r, 1, 0, 'W', x, 3);
+	event(&r, 1, HISTORY_UNLOCK, 0);
+	event(&r, 2, HISTORY_SEM_WAIT, 0);
+	event(&r, 2, HISTORY_LOCK, 0);
+	event(&r, 2, HISTORY_UNLOCK, 0);
+	event(&r, 2, HISTORY_POST, 1);
+	event(&r, 0, HISTORY_SEM_WAIT, 1);
+	access_at(&r, 0, u, 'R', x, 1);
+	access_at(&r, 0, u, 'R', x, 2);
+	end(&r);
+	assert_int_equal(r.p.count, 0);
+	assert_int_equal(r.p.counts.impossible[ORDER_LOCKS], 1);
+	release(&r);
+}
+
+/*
+ * Thread 1 reads what thread 2 allocated and gave away, and then writes x, which the unit
+ * of thread 0 read twice, long before. In the schedule thread 2 comes before
+ * thread 1, though nothing makes thread 1 wait.
+ */
+static void schedules_keep_to_it(void **state)
+{
+	struct run r;
+	struct synth synth;
+	struct synth_schedule made;
+	uint32_t told = HISTORY_NONE, read = HISTORY_NONE, there = 0;
+
+	begin(&r);
+	uint32_t x = history_variable(&r.h), y = history_variable(&r.h), u = unit(&r, 0);
+
+	r.h.variables[y].block = 0;
+	access_at(&r, 0, u, 'R', x, 1);
+	access_at(&r, 0, u, 'R', x, 2);
+	event(&r, 2, HISTORY_ALLOC, 0);
+	access_at(&r, 2, 0, 'W', y, 4);
+	event(&r, 2, HISTORY_LOCK, 0);
+	event(&r, 2, HISTORY_UNLOCK, 0);
+	access_at(&r, 1, 0, 'R', y, 5);
+	access_at(&r, 1, 0, 'W', x, 3);
+	end(&r);
+	for (uint32_t i = 0; i < r.h.count; i++) {
+		if (r.h.events[i].kind == HISTORY_UNLOCK)
+			told = i;
+		if (r.h.events[i].site == 5)
+			read = i;
+	}
+	assert_int_equal(r.p.count, 1);
+	synth_init(&synth, &r.p);
+	assert_true(synth_build(&synth, &r.p.predictions[0], &made));
+	for (uint32_t i = 0; i < made.count; i++) {
+		if (made.steps[i].thread == 2)
+			there = made.steps[i].limit;
+		if (made.steps[i].thread == 1 && made.steps[i].limit > read)
+			assert_true(there > told);
+	}
+	assert_true(there > told);
+	synth_schedule_release(&made);
+	synth_release(&synth);
+	release(&r);
+}
+
 /* Two units with x between wait and post of one semaphore: a lock if it begins with 1. */
 static void semaphore_as_lock(void **state)
 {
@@ -454,6 +531,8 @@ int main(void)
 		cmocka_unit_test(two_posters),
 		cmocka_unit_test(memory),
 		cmocka_unit_test(by_pointer),
+		cmocka_unit_test(bystander),
+		cmocka_unit_test(schedules_keep_to_it),
 		cmocka_unit_test(semaphore_as_lock),
 		cmocka_unit_test(no_flag),
 		cmocka_unit_test(atomic_as_lock),
