@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#define ATOMSAN_ABI_VERSION 5
+#define ATOMSAN_ABI_VERSION 6
 
 /* What an access does. The values are part of the trace format. */
 enum atomsan_access {
