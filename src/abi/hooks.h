@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#define ATOMSAN_ABI_VERSION 5
+#define ATOMSAN_ABI_VERSION 6
 
 /* What an access does. The values are part of the trace format. */
 enum atomsan_access {
@@ -260,6 +260,9 @@ ATOMSAN_HOOK __atomsan_update1(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update2(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update4(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_update8(const void *p, const struct atomsan_site *site);
+
+/* A read that the filter knows, behind one of the same place that it did not (pass/reread.h). */
+ATOMSAN_HOOK __atomsan_read_again(const void *p, const struct atomsan_site *site);
 
 /* Before the write of an update, where threads are scheduled or held up: another may run in between. */
 ATOMSAN_HOOK __atomsan_store(const void *p);

@@ -18,12 +18,13 @@
 #include <unistd.h>
 
 /* ATOMSAN_OPTIONS with the trace's path before what the user has set already. */
-static void set_options(const char *path, const char *max_size, int unfiltered, int verbose)
+static void set_options(const char *path, const char *max_size, int unfiltered, int values, int verbose)
 {
 	const char *old = getenv("ATOMSAN_OPTIONS");
-	char *options = mem_textf("record=%s%s%s%s%s%s%s", path, max_size ? ":max_size=" : "",
-				  max_size ? max_size : "", unfiltered ? ":filter=0" : "",
-				  verbose ? ":verbosity=1" : "", old && *old ? ":" : "", old ? old : "");
+	char *options =
+		mem_textf("record=%s%s%s%s%s%s%s%s", path, max_size ? ":max_size=" : "",
+			  max_size ? max_size : "", unfiltered ? ":filter=0" : "", values ? ":values=1" : "",
+			  verbose ? ":verbosity=1" : "", old && *old ? ":" : "", old ? old : "");
 
 	setenv("ATOMSAN_OPTIONS", options, 1);
 	free(options);
@@ -55,12 +56,19 @@ static int note_end(const char *path, int status, struct err *err)
 static int run(int argc, char **argv)
 {
 	const char *path = "atomsan.atr", *max_size = NULL, *timeout = NULL;
-	int unfiltered = 0, verbose = 0;
+	int unfiltered = 0, values = 0, verbose = 0;
 	struct noise noise = {0};
 	const struct cli_option options[] = {
-		{"-o", &path, NULL},           {"--output", &path, NULL},    {"--max-size", &max_size, NULL},
-		{"--timeout", &timeout, NULL}, {"--all", NULL, &unfiltered}, {"--verbose", NULL, &verbose},
-		NOISE_OPTIONS(noise),          NOISE_SEED_OPTION(noise),     {NULL, NULL, NULL},
+		{"-o", &path, NULL},
+		{"--output", &path, NULL},
+		{"--max-size", &max_size, NULL},
+		{"--timeout", &timeout, NULL},
+		{"--all", NULL, &unfiltered},
+		{"--values", NULL, &values},
+		{"--verbose", NULL, &verbose},
+		NOISE_OPTIONS(noise),
+		NOISE_SEED_OPTION(noise),
+		{NULL, NULL, NULL},
 	};
 	int first = cli_options(&verb_record, argc, argv, options), status;
 	struct err err;
@@ -90,7 +98,7 @@ static int run(int argc, char **argv)
 		return cli_fail(&verb_record, &err);
 	if (noise_apply(&noise, argv[first], NULL, &err) < 0)
 		return cli_fail(&verb_record, &err);
-	set_options(absolute, max_size, unfiltered, verbose);
+	set_options(absolute, max_size, unfiltered, values, verbose);
 	if (child_start(&(struct child){.argv = argv + first}, &err) < 0 ||
 	    child_wait(timeout ? (uint32_t)strtoul(timeout, NULL, 10) : 0, &status, &err) < 0)
 		return cli_fail(&verb_record, &err);
@@ -111,6 +119,7 @@ const struct verb verb_record = {
 		"  --max-size MB       stop recording, not the program, when the trace is this big\n"
 		"  --timeout SECONDS   end a run that takes longer; what it did is in the trace\n"
 		"  --all               record every access, also those that repeat one already recorded\n"
+		"  --values            record what each access found; predict goes by pointers then\n"
 		"  --verbose           say what the runtime does\n" NOISE_HELP NOISE_SEED_HELP "\n"
 		"The exit status is the program's own.\n",
 	.run = run,

@@ -23,13 +23,14 @@ LLVMValueRef emit_hook(const char *name)
 	return function;
 }
 
-void emit_call(const char *name, LLVMValueRef *arguments, unsigned count)
+LLVMValueRef emit_call(const char *name, LLVMValueRef *arguments, unsigned count)
 {
 	LLVMValueRef function = emit_hook(name);
 	LLVMValueRef call = LLVMBuildCall2(emit.builder, LLVMGlobalGetValueType(function), function,
 					   arguments, count, "");
 
 	LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(function));
+	return call;
 }
 
 void emit_before(LLVMValueRef instruction)

@@ -28,7 +28,7 @@ void emit_end(void);
 /* The builder goes in front of it, and what it builds has its line. */
 void emit_before(LLVMValueRef instruction);
 LLVMValueRef emit_hook(const char *name);
-void emit_call(const char *name, LLVMValueRef *arguments, unsigned count);
+LLVMValueRef emit_call(const char *name, LLVMValueRef *arguments, unsigned count);
 
 LLVMValueRef emit_number(uint64_t n);        /* a constant of 64 bits */
 LLVMValueRef emit_widen(LLVMValueRef value); /* to 64 bits */

@@ -53,6 +53,42 @@ ACCESS(update, 2, READS | WRITES, FETCH)
 ACCESS(update, 4, READS | WRITES, FETCH)
 ACCESS(update, 8, READS | WRITES, FETCH)
 
+/*
+ * Reads of the same place in one call, with nothing in between that ends the
+ * segment (pass/reread.h): the first says whether it was told of, and then the second
+ * is told of, too, though the cell knows it.
+ */
+#define TWICE(size)                                                                                \
+	INLINED uint64_t __atomsan_inl_first##size(const void *p, const struct atomsan_site *site) \
+	{                                                                                          \
+		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (8 - size)), cell;           \
+                                                                                                   \
+		FETCH(p);                                                                          \
+		cell = *CELL(p);                                                                   \
+		if (NEWS(cell, bytes) && (!SHARED(cell) || NEWS(*READER(p), bytes))) {             \
+			__atomsan_read##size(p, site);                                             \
+			return 1;                                                                  \
+		}                                                                                  \
+		return 0;                                                                          \
+	}                                                                                          \
+                                                                                                   \
+	INLINED void __atomsan_inl_again##size(const void *p, const struct atomsan_site *site,     \
+					       uint64_t first)                                     \
+	{                                                                                          \
+		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (8 - size)), cell;           \
+                                                                                                   \
+		FETCH(p);                                                                          \
+		cell = *CELL(p);                                                                   \
+		if (NEWS(cell, bytes) && (!SHARED(cell) || NEWS(*READER(p), bytes)))               \
+			__atomsan_read##size(p, site);                                             \
+		else if (__builtin_expect(first != 0, 0))                                          \
+			__atomsan_read_again(p, site);                                             \
+	}
+TWICE(1)
+TWICE(2)
+TWICE(4)
+TWICE(8)
+
 /* Two granules: the cells lie side by side. */
 #define BOTH(cell, mask)                                                              \
 	__builtin_expect(((((cell)[0] ^ self.segment) | ((cell)[1] ^ self.segment)) & \

@@ -7,6 +7,7 @@
 #include "pass/emit.h"
 #include "pass/loops.h"
 #include "pass/pass.h"
+#include "pass/reread.h"
 #include "pass/steps.h"
 #include "pass/strings.h"
 
@@ -14,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct loops *loops; /* of the function at hand */
+/* Of the function at hand. */
+static struct loops *loops;
+static struct reread *reread;
 
 /* ---- plain accesses ---- */
 
@@ -202,7 +205,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	LLVMValueRef arguments[3], store;
 	enum atomsan_access kind = write ? ATOMSAN_WRITE : ATOMSAN_READ;
 	char name[40];
-	bool inlined, among = false;
+	bool inlined, among = false, in_place = false;
 
 	if (private_pointer(pointer))
 		return;
@@ -222,6 +225,7 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 		among = true;
 		break;
 	case LOOPS_IN_PLACE:
+		in_place = true;
 		break;
 	}
 	if (!write && lanes_partly_used(instruction, &used)) {
@@ -250,7 +254,10 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	LLVMPositionBuilderBefore(emit.builder, place.at);
 	arguments[0] = pointer;
 	arguments[1] = sites_add(instruction, kind, ATOMSAN_PLAIN, size, &note);
-	if (inlined) {
+	if (inlined && in_place && size <= 8 && kind == ATOMSAN_READ &&
+	    reread_emit(reread, instruction, arguments, size)) {
+		return;
+	} else if (inlined) {
 		snprintf(name, sizeof name, "__atomsan_inl_%s%s%u", among ? "among_" : "",
 			 kind == ATOMSAN_UPDATE ? "update"
 			 : write                ? "write"
@@ -578,9 +585,11 @@ static void instrument_function(LLVMValueRef function, bool ignored)
 			private_escapes(locals.items[i]);
 		empty_frames_drop(enters.items, enters.count);
 		loops = loops_plan(function, emit.layout);
+		reread = reread_plan(accesses.items, accesses.count);
 		for (size_t i = 0; i < accesses.count; i++)
 			instrument_one(accesses.items[i]);
 		loops_free(loops);
+		reread_free(reread);
 		for (size_t i = 0; i < locals.count; i++)
 			object(locals.items[i], marked);
 	}

@@ -117,6 +117,7 @@ static struct weave_goal goal_of(const struct group *g, const struct group *s, c
 				   .threads = {g->thread, s->thread},
 				   .anchors = {m->limit, m->f},
 				   .targets = {m->limit, m->f + 1},
+				   .intends = {m->gap.e2},
 				   .edges = {{0, m->gap.e1, 1, m->f}},
 				   .edge_count = 1};
 }

@@ -159,6 +159,7 @@ static bool try_points(struct ring *r, struct weave_goal *goal, uint32_t j, enum
 			continue;
 		goal->targets[j] = points[k];
 		goal->anchors[j] = gap(r, j) ? points[k] : in_event(r, j);
+		goal->intends[j] = gap(r, j) ? in_event(r, j) : 0;
 		if (try_points(r, goal, j + 1, reason, refused))
 			return true;
 	}

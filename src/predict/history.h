@@ -65,6 +65,7 @@ struct history_event {
 	uint32_t time;       /* number of the trace's event */
 	uint32_t number;     /* events that the thread has done then, as schedules count them (count.h) */
 	uint32_t value;      /* accesses: a hash of what it read or left there; 0: not known */
+	uint32_t points; /* accesses: the block, plus one, that what was there points into; 0: none known */
 };
 
 /* A block that should be atomic. Numbers begin with 1. */

@@ -124,6 +124,8 @@ static void note_value(struct load *l, uint32_t location, uint32_t event, bool w
 
 	if (event == HISTORY_NONE || l->event->kind != TRACE_ACCESS || !trace_event_found(l->event, &found))
 		return;
+	if (l->event->value == sizeof(void *))
+		l->h->events[event].points = blocks_find(&l->blocks, (uint64_t)found) + 1;
 	hash = (uint32_t)map_hash((uint64_t)found) | 1;
 	last = map_get(&l->written, location);
 	if (last)

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "predict/atomics.h"
+#include "predict/handover.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct build {
 	bool *flags;       /* by atomic data: is one */
 	uint32_t *set;     /* by atomic data: event that stored it last, plus one */
 	struct map tested; /* flag and thread */
+	struct handover *handover;
 };
 
 static void count_source(struct counted *c, uint32_t thread, uint32_t event)
@@ -295,6 +297,22 @@ static void access_block(struct build *b, uint32_t block, uint32_t thread, uint3
 	     ORDER_MEMORY);
 }
 
+static void handed_over(void *build, uint32_t from, uint32_t to)
+{
+	struct build *b = build;
+	const struct history_event *events = b->o->history->events;
+
+	edge(b, events[from].thread, from, events[to].thread, to, ORDER_HANDOVER);
+}
+
+static void found(void *build, uint32_t block, uint32_t put, uint32_t read, uint32_t use)
+{
+	const struct history_event *events = ((struct build *)build)->o->history->events;
+
+	order_add_found(((struct build *)build)->o,
+			(struct order_found){block, events[use].thread, use, read, events[put].thread, put});
+}
+
 static void look_at_access(struct build *b, uint32_t i)
 {
 	const struct history *h = b->o->history;
@@ -303,6 +321,8 @@ static void look_at_access(struct build *b, uint32_t i)
 
 	if (h->variables[e->object].block != HISTORY_NONE)
 		access_block(b, h->variables[e->object].block, e->thread, i);
+	if (b->handover)
+		handover_access(b->handover, i);
 	if (e->kind == HISTORY_WRITE) {
 		b->writers[e->object] = i + 1;
 	} else if (last && h->events[last - 1].thread != e->thread) {
@@ -441,6 +461,8 @@ void order_build(struct order *o, const struct history *history)
 	b.writers = mem_zalloc(history->variable_count + 1ull, sizeof(*b.writers));
 	b.ends = mem_zalloc(history->thread_count + 1ull, sizeof(*b.ends));
 	b.flags = atomics_find_flags(history);
+	b.handover = handover_new(history, &(struct handover_sink){&b, handed_over, found});
+	o->same = !b.handover;
 	b.set = mem_zalloc(history->atomic_count + 1ull, sizeof(*b.set));
 	b.alone = mem_zalloc(history->thread_count + 1ull, sizeof(*b.alone));
 	o->alone = mem_zalloc(history->count / 64 + 1ull, sizeof(*o->alone));
@@ -492,6 +514,7 @@ void order_build(struct order *o, const struct history *history)
 			o->alone[i / 64] |= 1ull << i % 64;
 	}
 	order_index_posts(o);
+	order_sort_found(o);
 	counted_free(b.semaphores, history->semaphore_count);
 	counted_free(b.conditions, history->condition_count);
 	for (uint32_t i = 0; i < history->barrier_count; i++) {
@@ -517,6 +540,7 @@ void order_build(struct order *o, const struct history *history)
 	free(b.alone);
 	free(b.once);
 	free(b.flags);
+	handover_free(b.handover);
 	free(b.set);
 	map_release(&b.tested);
 	map_release(&b.created);
@@ -528,6 +552,7 @@ void order_release(struct order *o)
 	vclock_release(&o->basic);
 	vclock_release(&o->whole);
 	free(o->edges);
+	free(o->found);
 	free(o->alone);
 	free(o->ends);
 	for (uint32_t i = 0; i < o->token_count; i++) {

@@ -19,6 +19,8 @@
  *               that lets others go on (an unlock, a post, ...). The first of
  *               these comes first, and with it what was done to the block
  *               before: filling it in, as a rule.
+ *   hand-over   Who found a pointer to a block comes after who put it there
+ *               (handover.h).
  *   flags       Who went on because an atomic flag was set comes after who set it
  *               (atomics.h).
  *
@@ -41,6 +43,7 @@
 	X(CONDITION, "conditions")                       \
 	X(ONCE, "once-only initialisation")              \
 	X(MEMORY, "memory that others did not know yet") \
+	X(HANDOVER, "pointers that were not there yet")  \
 	X(FLAG, "flags that were not set yet")           \
 	X(TOKENS, "semaphores without tokens left")      \
 	X(LOCKS, "locks together with the order")        \
@@ -67,12 +70,22 @@ struct order_tokens {
 	int32_t most; /* the highest balance there is, 0 before the first event */
 };
 
+/* A thread used a block that it found by a pointer (handover.h). In an order in which it does so, its read
+ * has found what was put there. In others the read may come first. */
+struct order_found {
+	uint32_t block;
+	uint32_t thread, use, read; /* its events */
+	uint32_t by, put;           /* the other thread, and its write */
+};
+
 struct order {
 	const struct history *history;
 	struct vclock basic, whole;
 	bool same;                /* there is nothing but the basic edges: `whole` is not used */
 	struct order_edge *edges; /* by to_event */
 	uint32_t edge_count, edge_room;
+	struct order_found *found; /* by thread, then by use */
+	uint32_t found_count, found_room;
 	struct order_tokens *tokens;
 	uint32_t token_count, token_room;
 	struct map token_index; /* semaphore and thread to index plus one */
@@ -110,6 +123,9 @@ static inline bool order_ends_segment(const struct order *o, uint32_t event)
 	return o->ends[event / 64] >> event % 64 & 1;
 }
 
+/* Index of what the thread found first, to use it at or after the event. */
+uint32_t order_found_from(const struct order *o, uint32_t thread, uint32_t event);
+
 /* The thread's first post of any semaphore at or after the limit; HISTORY_NONE: there is none. */
 uint32_t order_next_post(const struct order *o, uint32_t thread, uint32_t limit);
 
@@ -126,5 +142,8 @@ const char *order_reason_text(enum order_reason reason);
 /* tokens.c, while the order is built: a post or a wait has come; all have. */
 void order_add_token(struct order *o, const struct history_event *e, uint32_t event);
 void order_index_posts(struct order *o);
+/* found.c, the same: something was found; all has been. */
+void order_add_found(struct order *o, struct order_found found);
+void order_sort_found(struct order *o);
 
 #endif

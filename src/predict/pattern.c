@@ -247,6 +247,7 @@ static void try_nested(struct pairs *q, const struct stretch *u, const struct st
 					  .threads = {t1, t2},
 					  .anchors = {points[i], v->from},
 					  .targets = {points[i], v->to + 1},
+					  .intends = {u->to},
 					  .edges = {{0, u->from, 1, v->from}},
 					  .edge_count = 1};
 
@@ -294,7 +295,8 @@ static void try_crossed(struct pairs *q, const struct stretch *u, const struct s
 			struct weave_goal goal = {.count = 2,
 						  .threads = {t1, t2},
 						  .anchors = {ours[i], theirs[k]},
-						  .targets = {ours[i], theirs[k]}};
+						  .targets = {ours[i], theirs[k]},
+						  .intends = {u->to, v->to}};
 
 			if (predict_feasible(p, &goal, &reason)) {
 				report(q, PREDICT_CROSSED, key, u, v, events, &goal);

@@ -51,11 +51,25 @@ static uint32_t reached(const struct synth *s, uint32_t thread)
 	return next == s->index.first[thread] ? 0 : s->index.events[next - 1] + 1;
 }
 
+/* The machine knows of synchronisation. Memory, pointers and flags that others must have come to first are
+ * known to the order alone. */
+static bool is_due(const struct synth *s, uint32_t thread, uint32_t event)
+{
+	const struct order *order = &s->predict->order;
+
+	if (event == HISTORY_NONE || !order_ends_segment(order, event))
+		return true;
+	for (uint32_t u = 0; u < s->predict->history->thread_count; u++)
+		if (u != thread && order_needs(order, thread, event + 1, u) > reached(s, u))
+			return false;
+	return true;
+}
+
 static bool step(struct synth *s, uint32_t thread)
 {
 	uint32_t event = machine_next(&s->machine, thread);
 
-	if (!machine_step(&s->machine, thread))
+	if (!is_due(s, thread, event) || !machine_step(&s->machine, thread))
 		return false;
 	s->out->events++;
 	synth_add_step(s->out, thread, event + 1);

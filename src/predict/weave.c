@@ -10,6 +10,8 @@
 #define QUEUE_LIMIT 100000
 #define VERSION_LIMIT 100000
 #define LOCK_LIMIT 64
+#define FOUND_LIMIT 64
+#define BYSTANDERS 256 /* threads that are looked at beside the goal's */
 
 static void fail(struct weave *w, enum order_reason reason)
 {
@@ -232,6 +234,63 @@ static void open_sections(struct weave *w, uint32_t t)
 	}
 }
 
+/* How far a thread that is none of the goal's must have come. */
+static uint32_t needed(const struct weave *w, uint32_t thread)
+{
+	const struct weave_goal *g = w->goal;
+	uint32_t most = 0;
+
+	for (uint32_t t = 0; t < g->count; t++) {
+		uint32_t need = g->threads[t] == thread
+					? HISTORY_NONE
+					: order_needs(w->order, g->threads[t], g->targets[t], thread);
+
+		if (need > most)
+			most = need;
+	}
+	return most == HISTORY_NONE ? 0 : most;
+}
+
+/*
+ * A lock that t has at its target, and that somebody else must have had by
+ * then: it had given it back before t took it. So nothing up to there can
+ * have waited for what t did with the lock.
+ */
+static void look_at_bystanders(struct weave *w, uint32_t t)
+{
+	const struct weave_goal *g = w->goal;
+	uint32_t threads = w->order->history->thread_count;
+	struct lockset_lock held[LOCK_LIMIT];
+	const struct lockset_section *ours, *theirs;
+	uint32_t context = lockset_context(w->locks, g->threads[t], g->targets[t]);
+	uint32_t count = lockset_locks(w->locks, context, held, LOCK_LIMIT);
+
+	for (uint32_t u = 0; count && u < threads && u < BYSTANDERS; u++) {
+		uint32_t need = needed(w, u);
+
+		for (uint32_t i = 0; need && i < count && i < LOCK_LIMIT; i++) {
+			uint32_t n = lockset_sections(w->locks, g->threads[t], held[i].lock, &ours);
+			uint32_t m = lockset_sections(w->locks, u, held[i].lock, &theirs);
+			uint32_t at = section_ending(ours, n, g->targets[t]);
+			uint32_t last = section_ending(theirs, m, need);
+
+			if (at == n)
+				continue;
+			if (last < m && theirs[last].acquire < need)
+				last++;
+			while (last > 0 && !excludes(&theirs[last - 1], held[i].write))
+				last--;
+			if (!last)
+				continue;
+			uint32_t limit =
+				theirs[last - 1].release < need ? theirs[last - 1].release + 1 : need;
+
+			if (order_needs(w->order, u, limit, g->threads[t]) > ours[at].acquire)
+				fail(w, ORDER_LOCKS);
+		}
+	}
+}
+
 /* What synchronisation asks for on the way of a thread. */
 static void order_constraints(struct weave *w, uint32_t t)
 {
@@ -264,6 +323,34 @@ static void order_constraints(struct weave *w, uint32_t t)
 			}
 			add(w, u, need - 1, t, v->event);
 		}
+	}
+}
+
+/*
+ * What a thread is to do after its target it may have to find by a pointer that
+ * it has read by then: so the pointer was there when it read it.
+ */
+static void pointer_constraints(struct weave *w, uint32_t t)
+{
+	const struct weave_goal *g = w->goal;
+	const struct order *o = w->order;
+	const struct history *h = o->history;
+	const struct order_found *found = NULL;
+	uint32_t first = order_found_from(o, g->threads[t], 0),
+		 at = order_found_from(o, g->threads[t], g->intends[t] + 1);
+
+	for (uint32_t i = 0; g->intends[t] && !found && at > first && i < FOUND_LIMIT; i++)
+		if (o->found[--at].block == h->variables[h->events[g->intends[t]].object].block)
+			found = &o->found[at];
+	if (!found || found->read >= g->targets[t])
+		return;
+	for (uint32_t u = 0; u < g->count; u++) {
+		if (g->threads[u] != found->by)
+			continue;
+		if (found->put >= g->targets[u])
+			fail(w, ORDER_HANDOVER);
+		else if (found->put >= w->from[u] && found->read >= w->from[t])
+			add(w, u, found->put, t, found->read);
 	}
 }
 
@@ -305,6 +392,8 @@ bool weave_solve(struct weave *w, const struct weave_goal *goal, struct locksets
 	for (uint32_t t = 0; t < goal->count; t++)
 		order_constraints(w, t);
 	for (uint32_t t = 0; t < goal->count; t++)
+		pointer_constraints(w, t);
+	for (uint32_t t = 0; t < goal->count; t++)
 		open_sections(w, t);
 	for (uint32_t i = 0; i < goal->edge_count; i++)
 		add(w, goal->edges[i].a, goal->edges[i].before, goal->edges[i].b, goal->edges[i].after);
@@ -312,6 +401,8 @@ bool weave_solve(struct weave *w, const struct weave_goal *goal, struct locksets
 		entail_locks(w, w->queue[i]);
 		entail_order(w, w->queue[i]);
 	}
+	for (uint32_t t = 0; t < goal->count && !w->failed; t++)
+		look_at_bystanders(w, t);
 	return !w->failed;
 }
 

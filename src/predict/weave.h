@@ -40,6 +40,7 @@ struct weave_goal {
 	uint32_t threads[WEAVE_MAX_THREADS];
 	uint32_t anchors[WEAVE_MAX_THREADS]; /* events from this limit on must not run ahead of the rest */
 	uint32_t targets[WEAVE_MAX_THREADS]; /* limits to come to */
+	uint32_t intends[WEAVE_MAX_THREADS]; /* the access that the thread is to do from there on; 0: none */
 	struct weave_edge edges[WEAVE_MAX_THREADS];
 	uint32_t edge_count;
 };

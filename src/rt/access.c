@@ -79,24 +79,19 @@ INLINE uint64_t granule_mask(const void *p, unsigned size, uint64_t kinds)
 	return (((1u << size) - 1) << ((uint64_t)p & (8 - size))) * kinds;
 }
 
-/* Everything that access_granule() leaves: boundaries, younger owners, shared cells. */
-INLINE void access_any(const void *p, uint64_t mask, bool write, const struct atomsan_site *site)
+/* Boundaries, younger owners, shared cells. What is known is written if nothing is to be filtered. */
+INLINE void access_record(const void *p, uint64_t mask, bool write, const struct atomsan_site *site,
+			  bool filtered)
 {
 	uint64_t granule = shadow_granule(p), segment;
 	unsigned what;
 
-	if (unlikely(rt_self.sched)) {
-		uint64_t bytes = (mask | mask >> ATOMSAN_WRITE_BITS) & 0xff;
-
-		sched_access(p, (uint64_t)__builtin_popcountll(bytes),
-			     (mask & 0xff ? READS : 0) | (write ? WRITES : 0), site);
-	}
 	if (!ready())
 		return;
 	event_frames();
 	segment = event_current_segment();
 	what = look(granule, mask, write, segment);
-	if (what == KNOWN && rt_options.filter)
+	if (what == KNOWN && filtered)
 		return;
 	if (unlikely(what & YOUNGER || !segment)) {
 		segment = access_write_stamped(p, 0, site);
@@ -109,6 +104,18 @@ INLINE void access_any(const void *p, uint64_t mask, bool write, const struct at
 		access_write_plain(p, 0, site);
 	else
 		write_access(p, site);
+}
+
+/* Everything that access_granule() leaves. */
+INLINE void access_any(const void *p, uint64_t mask, bool write, const struct atomsan_site *site)
+{
+	if (unlikely(rt_self.sched)) {
+		uint64_t bytes = (mask | mask >> ATOMSAN_WRITE_BITS) & 0xff;
+
+		sched_access(p, (uint64_t)__builtin_popcountll(bytes),
+			     (mask & 0xff ? READS : 0) | (write ? WRITES : 0), site);
+	}
+	access_record(p, mask, write, site, rt_options.filter);
 }
 
 /* A read of what several threads only read, which the inlined code does not know of. */
@@ -196,6 +203,24 @@ HOOK(__atomsan_update, 1, READS | WRITES)
 HOOK(__atomsan_update, 2, READS | WRITES)
 HOOK(__atomsan_update, 4, READS | WRITES)
 HOOK(__atomsan_update, 8, READS | WRITES)
+
+static void access_again(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
+static void access_again(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	if (rt_self.sched)
+		sched_again(p);
+	access_record(p, granule_mask(p, site->size, READS), false, site, false);
+}
+
+/* The cell knows it. Then the trace has heard of all frames, and there is a segment, unless care is to be
+ * taken. */
+EXPORT ATOMSAN_HOOK __atomsan_read_again(const void *p, const struct atomsan_site *site)
+{
+	if (unlikely(!rt_recording || frames_or_segment_due()))
+		access_again(p, site);
+	else
+		write_access(p, site);
+}
 
 /* ---- steps of a loop, told one after the other ---- */
 

@@ -126,6 +126,20 @@ void sched_access(const void *p, uint64_t length, uint64_t access,
 		me->half_done = p;
 }
 
+void sched_again(const void *p) ATOMSAN_KEEPS_REGISTERS
+{
+	struct sched_thread *me = scheduled();
+
+	if (!me || sched.mode != SCHED_FOLLOW)
+		return;
+	me->beat++;
+	settle(me);
+	if (me->events >= me->until || !me->go) {
+		me->next_silent = true;
+		point(me, p, false, false);
+	}
+}
+
 /* A check that stands before a loop speaks for all its updates, and the first write counts. */
 void sched_store(const void *p) ATOMSAN_KEEPS_REGISTERS
 {

@@ -268,6 +268,8 @@ void sched_signal_ran(void); /* a handler may have changed what somebody waits f
 void sched_access(const void *p, uint64_t length, uint64_t kinds,
 		  const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
 void sched_store(const void *p) ATOMSAN_KEEPS_REGISTERS;
+/* A read that repeats an event of the same stretch, and is none; but a step that is over ends before it. */
+void sched_again(const void *p) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic(const void *p) ATOMSAN_KEEPS_REGISTERS;
 void sched_atomic_done(const void *p, bool wrote, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
 void sched_op(enum trace_op op, const void *object, uint64_t value,

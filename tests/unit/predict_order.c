@@ -105,6 +105,51 @@ static void reasons(void **state)
 	ordered_by(HISTORY_TEST, HISTORY_SET, HISTORY_TEST, ORDER_FLAG);
 }
 
+static void pointer(struct run *r, uint32_t thread, char op, uint32_t variable, uint32_t points)
+{
+	access_at(r, thread, 0, op, variable, 1000 + r->h.count);
+	r->h.events[r->h.count - 1].points = points;
+}
+
+enum way { HANDED, ALREADY_THERE, ALSO_ELSEWHERE, READ_FROM_ELSEWHERE, KEPT, WAYS };
+
+/*
+ * Thread 0 has a unit that writes x, in a block, twice, and then puts a pointer
+ * to the block into q, where thread 1 finds it and reads x (place 4): too late to come in
+ * between, unless thread 1 had another way to the block.
+ */
+static void by_pointer(void **state)
+{
+	enum { BLOCK = 1 };
+
+	for (enum way way = HANDED; way < WAYS; way++) {
+		struct run r;
+
+		begin(&r);
+		uint32_t x = history_variable(&r.h), q = history_variable(&r.h), p = history_variable(&r.h);
+		uint32_t u = unit(&r, 0);
+
+		r.h.variables[x].block = BLOCK - 1;
+		pointer(&r, 0, 'W', p, 0);
+		if (way != READ_FROM_ELSEWHERE)
+			pointer(&r, 1, 'R', p, way == ALSO_ELSEWHERE ? BLOCK : 0);
+		access_at(&r, 1, 0, 'R', x, 3);
+		access_at(&r, 0, u, 'W', x, 1);
+		access_at(&r, 0, u, 'W', x, 2);
+		if (way == READ_FROM_ELSEWHERE)
+			pointer(&r, 1, 'R', p, BLOCK);
+		pointer(&r, 0, 'W', q, way == ALREADY_THERE ? BLOCK : 0);
+		pointer(&r, 1, 'R', q, way == KEPT ? 0 : BLOCK);
+		access_at(&r, 1, 0, 'R', x, 4);
+		end(&r);
+		assert_int_equal(r.p.count, way == HANDED ? 1 : 2);
+		if (way == HANDED)
+			assert_int_equal(r.h.events[r.p.predictions[0].accesses[1]].site, 3);
+		assert_int_equal(r.p.counts.impossible[ORDER_HANDOVER], way == HANDED);
+		release(&r);
+	}
+}
+
 /* Atomic data that is stored more than once, or not with release, or loaded by who does not care, is no flag.
  */
 static void no_flag(void **state)
@@ -223,6 +268,83 @@ static void memory(void **state)
 {
 	handed_over(true);
 	handed_over(false);
+}
+
+/*
+ * Thread 1 posts while it has a lock, and then writes x. Thread 2 waits for the
+ * post, has the lock as well, and lets thread 0 go, whose unit reads x twice. So
+ * thread 1 has given the lock back by then, and its write comes first.
+ */
+static void bystander(void **state)
+{
+	struct run r;
+
+	begin(&r);
+	uint32_t x = history_variable(&r.h), u = unit(&r, 0);
+
+	history_semaphore(&r.h, 0);
+	history_semaphore(&r.h, 0);
+	event(&r, 1, HISTORY_LOCK, 0);
+	event(&r, 1, HISTORY_POST, 0);
+	access_at(&r, 1, 0, 'W', x, 3);
+	event(&r, 1, HISTORY_UNLOCK, 0);
+	event(&r, 2, HISTORY_SEM_WAIT, 0);
+	event(&r, 2, HISTORY_LOCK, 0);
+	event(&r, 2, HISTORY_UNLOCK, 0);
+	event(&r, 2, HISTORY_POST, 1);
+	event(&r, 0, HISTORY_SEM_WAIT, 1);
+	access_at(&r, 0, u, 'R', x, 1);
+	access_at(&r, 0, u, 'R', x, 2);
+	end(&r);
+	assert_int_equal(r.p.count, 0);
+	assert_int_equal(r.p.counts.impossible[ORDER_LOCKS], 1);
+	release(&r);
+}
+
+/*
+ * Thread 1 reads what thread 2 allocated and gave away, and then writes x, which the unit
+ * of thread 0 read twice, long before. In the schedule thread 2 comes before
+ * thread 1, though nothing makes thread 1 wait.
+ */
+static void schedules_keep_to_it(void **state)
+{
+	struct run r;
+	struct synth synth;
+	struct synth_schedule made;
+	uint32_t told = HISTORY_NONE, read = HISTORY_NONE, there = 0;
+
+	begin(&r);
+	uint32_t x = history_variable(&r.h), y = history_variable(&r.h), u = unit(&r, 0);
+
+	r.h.variables[y].block = 0;
+	access_at(&r, 0, u, 'R', x, 1);
+	access_at(&r, 0, u, 'R', x, 2);
+	event(&r, 2, HISTORY_ALLOC, 0);
+	access_at(&r, 2, 0, 'W', y, 4);
+	event(&r, 2, HISTORY_LOCK, 0);
+	event(&r, 2, HISTORY_UNLOCK, 0);
+	access_at(&r, 1, 0, 'R', y, 5);
+	access_at(&r, 1, 0, 'W', x, 3);
+	end(&r);
+	for (uint32_t i = 0; i < r.h.count; i++) {
+		if (r.h.events[i].kind == HISTORY_UNLOCK)
+			told = i;
+		if (r.h.events[i].site == 5)
+			read = i;
+	}
+	assert_int_equal(r.p.count, 1);
+	synth_init(&synth, &r.p);
+	assert_true(synth_build(&synth, &r.p.predictions[0], &made));
+	for (uint32_t i = 0; i < made.count; i++) {
+		if (made.steps[i].thread == 2)
+			there = made.steps[i].limit;
+		if (made.steps[i].thread == 1 && made.steps[i].limit > read)
+			assert_true(there > told);
+	}
+	assert_true(there > told);
+	synth_schedule_release(&made);
+	synth_release(&synth);
+	release(&r);
 }
 
 /* Two units with x between wait and post of one semaphore: a lock if it begins with 1. */
@@ -408,6 +530,9 @@ int main(void)
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(two_posters),
 		cmocka_unit_test(memory),
+		cmocka_unit_test(by_pointer),
+		cmocka_unit_test(bystander),
+		cmocka_unit_test(schedules_keep_to_it),
 		cmocka_unit_test(semaphore_as_lock),
 		cmocka_unit_test(no_flag),
 		cmocka_unit_test(atomic_as_lock),
