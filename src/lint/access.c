@@ -359,7 +359,8 @@ static void add_access(struct collect *c, uint32_t inst, uint32_t pointer, uint3
 	uint32_t node = pointsto_cell(&lint->pt, pointer).node;
 	struct access access = {.inst = inst, .write = write};
 
-	if (!node || !access_node_shared(lint, node))
+	if (!node || !access_node_shared(lint, node) ||
+	    lint->program.notes[note].flags & PROGRAM_NOTE_IGNORED)
 		return;
 	access.variable = variable_of(lint, &c->naming, node, note, &access.whole);
 	if (!access.variable)

@@ -264,6 +264,7 @@ void watched_call(LLVMValueRef call, LLVMValueRef callee, const char *name);
 void select_begin(LLVMModuleRef module);
 bool select_function_ignored(LLVMValueRef function);
 bool select_global_ignored(LLVMValueRef global);
+bool select_variable_ignored(const char *name);
 bool select_type_ignored(const char *type);
 bool select_member_ignored(const char *type, const char *member);
 /* What annotations ask for: 't' a type, 'm' a member as TYPE.MEMBER. */
