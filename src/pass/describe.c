@@ -47,6 +47,13 @@ static const char *member_loaded(LLVMValueRef pointer, LLVMValueRef *base, struc
 	*base = follow(pointer, &c, &member, 0);
 	cursor_end(&c, 8, SHAPE_POINTER);
 	name_member(&c, member, through);
+	/* A pointer in a container is a pointer of who has the container. */
+	if (!(through->flags & ATOMSAN_SITE_MEMBER) || elements_librarys(through->type)) {
+		const char *elements = elements_of(pointer);
+
+		if (elements)
+			return elements;
+	}
 	if (!(through->flags & ATOMSAN_SITE_MEMBER))
 		return NULL;
 	snprintf(text, sizeof text, "%s.%s", through->type, through->member);
@@ -69,9 +76,11 @@ static const char *local_loaded(LLVMValueRef local, const char *type)
 		value = LLVMGetOperand(store, 0);
 		if (LLVMIsAConstantPointerNull(value))
 			continue;
+		through.type = "";
 		name = LLVMIsALoadInst(value) && !LLVMIsAAllocaInst(LLVMGetOperand(value, 0))
 			       ? member_loaded(LLVMGetOperand(value, 0), &base, &through)
-			       : NULL;
+		       : util_is_call(value) ? elements_of(value)
+					     : NULL;
 		if (!name)
 			return NULL;
 		if (!found || strcmp(through.type, type) != 0)
@@ -126,6 +135,8 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 					     ? member_loaded(LLVMGetOperand(base, 0), &base, &through)
 					     : NULL;
 
+		if (!member && util_is_call(base))
+			member = elements_of(base);
 		if (member) {
 			note->base_kind = ATOMSAN_BASE_MEMBER;
 			note->base = member;

@@ -115,6 +115,12 @@ void cursor_enter(struct cursor *c, const char *llvm_name, uint64_t size);
 /* SHAPE_WHOLE stops at the first member of that size (0: of any) that begins here. */
 void cursor_end(struct cursor *c, uint64_t size, enum shape shape);
 
+/* ---- elements.c ---- */
+
+/* "type.member" of the container of the C++ library that the pointer leads into; NULL: of none. */
+const char *elements_of(LLVMValueRef pointer);
+bool elements_librarys(const char *type); /* it is a type of the C++ library */
+
 /* ---- bitfield.c ---- */
 
 int bitfield_first_bit(LLVMValueRef access); /* inside the storage unit, or -1 */

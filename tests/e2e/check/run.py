@@ -64,6 +64,9 @@ CASES = [
     ("hints.c", ["--keep-units-at-waits"], UNSEEN | HINTED),
     ("hints.cc", [], {("add put", "(anonymous namespace)::blind"), ("add put", "(anonymous namespace)::missing")}),
     ("containers.cc", [], CHANGED),
+    ("items.cc", [], {("set torn", name) for name in
+                      ("unique", "mapped", "found", "hashed", "pointed", "numbered", "lined", "owned", "linked", "queued",
+                       "maybe", "by_name")}),
     ("halves.c", [], {("add put", "globals of FILE")}),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
     ("attempts.c", [], {("tried_set tried_torn", "tried"), ("waited_set waited_torn", "waited"),
