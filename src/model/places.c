@@ -3,6 +3,7 @@
  * Sites and functions, looked up in the trace's tables once and kept as what
  * the rules ask for: numbers instead of names, the user's word applied.
  */
+#include "base/cxxlib.h"
 #include "model/inside.h"
 #include "model/spec.h"
 
@@ -205,6 +206,9 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 		place->left_out = !model->options.atomics;
 	}
 	if (site.flags & ATOMSAN_SITE_VOLATILE && !model->options.atomics)
+		place->left_out = true;
+	if (!model->options.atomics && (cxxlib_synchronises(site.file) || cxxlib_future_state(site.type) ||
+					cxxlib_future_state(site.base)))
 		place->left_out = true;
 	apply_spec(model, place, &site);
 	/* What is reached through a member, or through a variable of the file, still tells which pointers own

@@ -19,7 +19,7 @@ ATOMSAN = os.path.abspath(sys.argv[1])
 SOURCES = pathlib.Path(sys.argv[2]).absolute()
 STRATEGIES = ["random", "pct", "pos", "surw"]
 RIGHT = ["queue.c", "phases.c", "polling.c", "timed.c", "c11.c", "cxx.cc", "forks.c", "handler.c", "cancels.c", "kernel.c", "chain.c",
-         "processors.c", "tickets.c", "asleep.c", "futex.c", "waits.cc"]
+         "processors.c", "tickets.c", "asleep.c", "futex.c", "waits.cc", "idle.c"]
 # What the program does wrong, and the runs that each strategy may need to find it.
 WRONG = {
     "lost.c": ("wrong exit status", 50),
