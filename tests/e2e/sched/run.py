@@ -136,6 +136,23 @@ def test_futex():
     expect("a futex" in json.dumps(again["runs"][0]), again["runs"][0])
 
 
+def test_unwritable():
+    """Where schedules cannot lie beside the program they lie elsewhere, and what was found is told all the same; but who has
+    named the place is told that it is none."""
+    program = build("lost.c")
+    pathlib.Path(".atomsan").write_text("no folder")
+    done = run(ATOMSAN, "explore", "--seed=1", "--budget=50", "--stop-at-first", "--no-store", "--", program)
+    expect(done.returncode == 66, done.returncode, done.stdout, done.stderr)
+    expect("cannot be made" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    folder = done.stderr.split("schedules go to ")[1].strip()
+    kept = glob.glob(folder + "/*.schedule")
+    expect(len(kept) == 1 and kept[0] in done.stdout, kept, done.stdout)
+    expect(replay(kept[0], program)["status"] == 66, "the schedule does not fail again")
+    shutil.rmtree(folder)
+    done = run(ATOMSAN, "explore", "--seed=1", "--budget=50", "--stop-at-first", "--no-store", "-o", ".atomsan/x", "--", program)
+    expect(done.returncode == 1 and "cannot be made" in done.stderr, done.returncode, done.stderr)
+
+
 def test_seed():
     """The same seed does the same, whatever the number of runs at a time; another seed does something else."""
     program = build("lost.c")
