@@ -65,6 +65,7 @@ CASES = [
     ("hints.cc", [], {("add put", "(anonymous namespace)::blind"), ("add put", "(anonymous namespace)::missing")}),
     ("containers.cc", [], CHANGED),
     ("library.cc", [], set()),
+    ("outlined.c", [], {("once twice", "globals of FILE")}),
     ("items.cc", [], {("set torn", name) for name in
                       ("unique", "mapped", "found", "hashed", "pointed", "numbered", "lined", "owned", "linked", "queued",
                        "maybe", "by_name")}),
