@@ -26,21 +26,22 @@ enum sched_state {
 };
 
 /* Why a thread does not run. */
-#define SCHED_WAITS(X)                               \
-	X(NONE, "nothing")                           \
-	X(MUTEX, "a mutex")                          \
-	X(RWLOCK, "a read-write lock")               \
-	X(SPIN, "a spin lock")                       \
-	X(SEMAPHORE, "a semaphore")                  \
-	X(CONDITION, "a condition variable")         \
-	X(BARRIER, "a barrier")                      \
-	X(ONCE, "an initialisation that runs once")  \
-	X(JOIN, "the end")                           \
-	X(KERNEL, "the kernel")                      \
-	X(REPEATING, "a value that does not change") \
-	X(ENDED, "nothing, it has ended")            \
-	X(UNBORN, "nothing, it was never created")   \
-	X(GATE, "the end of another thread's section")
+#define SCHED_WAITS(X)                                 \
+	X(NONE, "nothing")                             \
+	X(MUTEX, "a mutex")                            \
+	X(RWLOCK, "a read-write lock")                 \
+	X(SPIN, "a spin lock")                         \
+	X(SEMAPHORE, "a semaphore")                    \
+	X(CONDITION, "a condition variable")           \
+	X(BARRIER, "a barrier")                        \
+	X(ONCE, "an initialisation that runs once")    \
+	X(JOIN, "the end")                             \
+	X(KERNEL, "the kernel")                        \
+	X(REPEATING, "a value that does not change")   \
+	X(ENDED, "nothing, it has ended")              \
+	X(UNBORN, "nothing, it was never created")     \
+	X(GATE, "the end of another thread's section") \
+	X(FUTEX, "a futex")
 
 enum sched_wait {
 #define X(name, text) SCHED_WAIT_##name,

@@ -132,7 +132,7 @@ static int run(int argc, char **argv)
 		{"-l", NULL, &do_list},  {"-o", &folder, NULL}, {"--libs", NULL, &libs},
 		{"--json", NULL, &json}, {NULL, NULL, NULL},
 	};
-	int first = cli_options(&verb_bitcode, argc, argv, options);
+	int first = cli_options_anywhere(&verb_bitcode, argc, argv, options);
 	struct units units = {0};
 	struct err err;
 	int failed;

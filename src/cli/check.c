@@ -12,7 +12,7 @@ static int run(int argc, char **argv)
 	struct publish publish = {0};
 	const struct cli_option options[] = {
 		CHECKING_OPTIONS(checking), PUBLISH_OPTIONS(publish), {NULL, NULL, NULL}};
-	int first = cli_options(&verb_check, argc, argv, options), more, status = CLI_FAILED;
+	int first = cli_options_anywhere(&verb_check, argc, argv, options), more, status = CLI_FAILED;
 	struct err err;
 
 	if (first < 0)

@@ -45,6 +45,9 @@ struct cli_option {
 /* Returns the index of the first argument, or -1 after printing what is wrong
  * (with "did you mean" for a near miss), or -2 after printing the help for -h. */
 int cli_options(const struct verb *verb, int argc, char **argv, const struct cli_option *options);
+/* For verbs whose arguments are no program's: options may stand anywhere among them; what is behind "--" is
+ * none. Moves the arguments to the end of argv. */
+int cli_options_anywhere(const struct verb *verb, int argc, char **argv, const struct cli_option *options);
 
 /* Where the parts of atomsan lie: next to this executable, in a build folder or
  * installed. Each returns a path that the caller frees, or NULL with err set. */

@@ -140,7 +140,7 @@ static int convert_run(int argc, char **argv)
 					     {"-o", &c.to, NULL},
 					     {"--units", &c.units, NULL},
 					     {NULL, NULL, NULL}};
-	int first = cli_options(&verb_convert, argc, argv, options);
+	int first = cli_options_anywhere(&verb_convert, argc, argv, options);
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;

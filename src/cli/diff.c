@@ -118,7 +118,7 @@ static int diff_run(int argc, char **argv)
 					     {"--update", NULL, &update},
 					     {"--db", &db, NULL},
 					     {NULL, NULL, NULL}};
-	int first = findings_options(&verb_diff, argc, argv, options);
+	int first = cli_options_anywhere(&verb_diff, argc, argv, options);
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;

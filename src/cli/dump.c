@@ -172,7 +172,7 @@ static int dump_run(int argc, char **argv)
 					     {"--thread", &d.thread, NULL},
 					     {"--limit", &limit, NULL},
 					     {NULL, NULL, NULL}};
-	int first = cli_options(&verb_dump, argc, argv, options);
+	int first = cli_options_anywhere(&verb_dump, argc, argv, options);
 	int failed;
 
 	if (first < 0)

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/exploration.h"
 #include "cli/exploring.h"
+#include "cli/folder.h"
 #include "cli/noise.h"
 
 #include <errno.h>
@@ -332,6 +333,26 @@ static int report(struct exploration *x, const struct explore *e, struct err *er
 	return findings_publish(&verb_explore, list, &x->publish);
 }
 
+/*
+ * Makes the folder for the schedules. Where they cannot lie beside the program, and nobody has named another
+ * place, they go to a temporary one: what was found is told in any case.
+ */
+static int make_folder(struct exploration *x, char **folder, struct err *err)
+{
+	struct err other;
+	char *instead;
+
+	if (target_make_folder(x->folder, err) >= 0)
+		return 0;
+	instead = *folder ? folder_make(verb_explore.name, &other) : NULL;
+	if (!instead)
+		return -1;
+	cli_failf(&verb_explore, "%s; schedules go to %s", err->text, instead);
+	free(*folder);
+	x->folder = *folder = instead;
+	return 0;
+}
+
 static int explore_all(struct exploration *x)
 {
 	struct sigaction action = {.sa_handler = interrupted};
@@ -377,7 +398,7 @@ static int explore_all(struct exploration *x)
 		fputs("\r\033[K", stderr);
 	if (!e)
 		status = stop_signal ? CLI_FAILED : cli_fail(&verb_explore, &err);
-	else if (e->found_count && target_make_folder(x->folder, &err) < 0)
+	else if (e->found_count && make_folder(x, &folder, &err) < 0)
 		status = cli_fail(&verb_explore, &err);
 	else
 		status = report(x, e, &err);

@@ -5,46 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many words of argv this option takes. */
-static int words_of(const struct cli_option *options, const char *word)
-{
-	for (; options->name; options++)
-		if (!strcmp(options->name, word))
-			return options->text ? 2 : 1;
-	return 1;
-}
-
-int findings_options(const struct verb *verb, int argc, char **argv, const struct cli_option *options)
-{
-	char **sorted = mem_zalloc((unsigned long)argc + 1, sizeof(*sorted)), **arguments;
-	int n = 0, rest = 0, i = 1;
-
-	arguments = mem_zalloc((unsigned long)argc + 1, sizeof(*arguments));
-	while (i < argc && strcmp(argv[i], "--") != 0) {
-		if (argv[i][0] == '-' && argv[i][1]) {
-			for (int words = words_of(options, argv[i]); words && i < argc; words--)
-				sorted[n++] = argv[i++];
-		} else {
-			arguments[rest++] = argv[i++];
-		}
-	}
-	while (i < argc)
-		arguments[rest++] = argv[i++];
-	memcpy(argv + 1, sorted, (size_t)n * sizeof(*argv));
-	memcpy(argv + 1 + n, arguments, (size_t)rest * sizeof(*argv));
-	free(sorted);
-	free(arguments);
-	int first = cli_options(verb, argc, argv, options);
-
-	/* "--" may now stand behind arguments; it means nothing more. */
-	for (int k = first < 0 ? argc : first; k < argc; k++)
-		if (!strcmp(argv[k], "--")) {
-			memmove(argv + first + 1, argv + first, (size_t)(k - first) * sizeof(*argv));
-			return first + 1;
-		}
-	return first;
-}
-
 struct store *findings_open(const struct verb *verb, const char *db, enum store_mode mode)
 {
 	char *path = db ? mem_text(db) : store_default_path(NULL);

@@ -6,10 +6,6 @@
 #include "cli/cli.h"
 #include "finding/store.h"
 
-/* As cli_options, with options anywhere among the arguments; what is behind "--" is none. Moves the
- * arguments to the end of argv. */
-int findings_options(const struct verb *verb, int argc, char **argv, const struct cli_option *options);
-
 /* The store of --db, or of the current folder. NULL after a sentence was printed. */
 struct store *findings_open(const struct verb *verb, const char *db, enum store_mode mode);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan heal`: run a program so that what is known to break it does not happen. */
+#include "base/deaf.h"
 #include "base/text.h"
 #include "cli/child.h"
 #include "cli/folder.h"
@@ -208,7 +209,7 @@ static int run_program(struct healing *h, char **argv)
 	if (!h->repository.section_count && !h->damaged)
 		cli_failf(&verb_heal, "the repository has no section, so nothing was healed");
 	if (!h->processes && WIFEXITED(status) && h->repository.section_count)
-		failed = cli_failf(&verb_heal, "%s was not healed: was it built with 'atomsan cc'?", argv[0]);
+		failed = cli_failf(&verb_heal, "%s was not healed: %s", argv[0], deaf_reason(argv[0]));
 	else if (h->lost)
 		cli_failf(&verb_heal, "%s has no room for what came of it", h->folder);
 	else if (h->publish.json)

@@ -9,7 +9,7 @@ static int import_run(int argc, char **argv)
 	struct publish publish = {0};
 	struct err err;
 	const struct cli_option options[] = {PUBLISH_OPTIONS(publish), {NULL, NULL, NULL}};
-	int first = findings_options(&verb_import, argc, argv, options);
+	int first = cli_options_anywhere(&verb_import, argc, argv, options);
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;

@@ -258,7 +258,8 @@ static int run(int argc, char **argv)
 					     CONFIRM_OPTIONS(confirm),
 					     PUBLISH_OPTIONS(publish),
 					     {NULL, NULL, NULL}};
-	int first = cli_options(&verb_lint, argc, argv, options);
+	int end = split_words(1, argc, argv, &program);
+	int first = cli_options_anywhere(&verb_lint, end, argv, options);
 	double confidence = default_confidence;
 	struct effort effort = {0};
 	struct lint lint = {.effort = &effort};
@@ -269,8 +270,6 @@ static int run(int argc, char **argv)
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;
-	int end = split_words(first, argc, argv, &program);
-
 	if (first == end)
 		return cli_failf(&verb_lint,
 				 "no file was given: name a program, libraries, object files or bitcode");

@@ -69,7 +69,7 @@ static int list_run(int argc, char **argv)
 					     {"--strip-path-prefix", &strip, NULL},
 					     FINDINGS_FILTER_OPTIONS(filter),
 					     {NULL, NULL, NULL}};
-	int first = findings_options(&verb_list, argc, argv, options);
+	int first = cli_options_anywhere(&verb_list, argc, argv, options);
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;

@@ -48,7 +48,7 @@ static int mark_run(int argc, char **argv)
 					     {"--db", &db, NULL},
 					     {"--reason", &reason, NULL},
 					     {NULL, NULL, NULL}};
-	int first = findings_options(&verb_mark, argc, argv, options);
+	int first = cli_options_anywhere(&verb_mark, argc, argv, options);
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;

@@ -32,7 +32,7 @@ static int run(int argc, char **argv)
 					     {"--atomics", NULL, &checking.atomics},
 					     PUBLISH_OPTIONS(publish),
 					     {NULL, NULL, NULL}};
-	int first = cli_options(&verb_predict, argc, argv, options), status = CLI_FAILED, failed;
+	int first = cli_options_anywhere(&verb_predict, argc, argv, options), status = CLI_FAILED, failed;
 	struct serial_options serial_options;
 	struct foretell_stats stats;
 	struct err err;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan race`: run a program and watch accesses while they are under way. */
+#include "base/deaf.h"
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/cost.h"
@@ -98,7 +99,7 @@ static int one_run(struct job *job, const char *folder, uint32_t nth, struct err
 	if (watched_read(&job->watched, folder, err) < 0)
 		return -1;
 	if (job->watched.processes == before)
-		return err_set(err, "%s was not watched: was it built with 'atomsan cc'?", job->argv[0]);
+		return err_set(err, "%s was not watched: %s", job->argv[0], deaf_reason(job->argv[0]));
 	folder_empty(folder);
 	if (status && !job->failed_runs++)
 		job->status = status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan record`: run an instrumented program and keep what its threads do. */
 #include "abi/trace.h"
+#include "base/deaf.h"
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/folder.h"
@@ -31,7 +32,7 @@ static void set_options(const char *path, const char *max_size, int unfiltered, 
 }
 
 /* How the program ended, for a trace whose program could not say it itself. */
-static int note_end(const char *path, int status, struct err *err)
+static int note_end(const char *program, const char *path, int status, struct err *err)
 {
 	struct stat file;
 	struct trace_header *header;
@@ -40,8 +41,8 @@ static int note_end(const char *path, int status, struct err *err)
 	if (fd < 0 || fstat(fd, &file) < 0 || file.st_size < (off_t)TRACE_PAGE) {
 		if (fd >= 0)
 			close(fd);
-		return err_set(err, "no trace was written to %s: was the program built with 'atomsan cc'?",
-			       path);
+		return err_set(err, "no trace was written to %s by %s: %s", path, program,
+			       deaf_reason(program));
 	}
 	header = mmap(NULL, TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (header != MAP_FAILED) {
@@ -102,7 +103,7 @@ static int run(int argc, char **argv)
 	if (child_start(&(struct child){.argv = argv + first}, &err) < 0 ||
 	    child_wait(timeout ? (uint32_t)strtoul(timeout, NULL, 10) : 0, &status, &err) < 0)
 		return cli_fail(&verb_record, &err);
-	if (note_end(absolute, status, &err) < 0)
+	if (note_end(argv[first], absolute, status, &err) < 0)
 		return cli_fail(&verb_record, &err);
 	free(absolute);
 	/* Killed for taking too long, which is no reason for us to die. */

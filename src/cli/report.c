@@ -76,7 +76,7 @@ static int report_run(int argc, char **argv)
 					     {"--source-root", &root, NULL},
 					     FINDINGS_FILTER_OPTIONS(filter),
 					     {NULL, NULL, NULL}};
-	int first = findings_options(&verb_report, argc, argv, options);
+	int first = cli_options_anywhere(&verb_report, argc, argv, options);
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `atomsan run`: run an instrumented program with a checker beside it. */
+#include "base/deaf.h"
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/folder.h"
@@ -104,7 +105,7 @@ static int judge(const char *folder, int status, const char *program)
 	print_documents(folder);
 	folder_remove(folder);
 	if (!results.checked)
-		return cli_failf(&verb_run, "%s was not checked: was it built with 'atomsan cc'?", program);
+		return cli_failf(&verb_run, "%s was not checked: %s", program, deaf_reason(program));
 	if (results.failed)
 		return cli_failf(&verb_run, "%u of %u processes were not checked to their end",
 				 results.failed, results.checked);

@@ -22,7 +22,7 @@ static int show_run(int argc, char **argv)
 					     {"--strip-path-prefix", &strip, NULL},
 					     {"--source-root", &root, NULL},
 					     {NULL, NULL, NULL}};
-	int first = findings_options(&verb_show, argc, argv, options);
+	int first = cli_options_anywhere(&verb_show, argc, argv, options);
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;

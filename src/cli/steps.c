@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/steps.h"
 
+#include "cli/checking.h"
 #include "cli/child.h"
 #include "cli/folder.h"
 #include "finding/json.h"
@@ -248,6 +249,8 @@ int steps_begin(struct steps *steps, const struct verb *verb, char **argv, const
 {
 	if (access(argv[0], X_OK) && strchr(argv[0], '/'))
 		return err_set(err, "%s: %s", argv[0], strerror(errno));
+	if (checking_files(&(struct checking){.spec_files = steps->spec}, err) < 0)
+		return -1;
 	/* The verbs that follow find it in the environment. */
 	if (noise_apply(&steps->noise, argv[0], db, err) < 0)
 		return -1;

@@ -69,7 +69,7 @@ static int suppress_run(int argc, char **argv)
 					     {"--by", &by, NULL},       {"--reason", &reason, NULL},
 					     {"--until", &until, NULL}, {"--file", &file, NULL},
 					     {NULL, NULL, NULL}};
-	int first = findings_options(&verb_suppress, argc, argv, options);
+	int first = cli_options_anywhere(&verb_suppress, argc, argv, options);
 
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;

@@ -24,6 +24,9 @@ static int run(int argc, char **argv)
 		status = CLI_FAILED;
 	} else if (steps_any(&steps)) {
 		status = findings_publish(&verb_test, steps.all, &publish);
+		/* As with a spec file that speaks of another program: silence means nothing then. */
+		if (status == CLI_OK && steps.trace && !steps.found[STEP_CHECK])
+			status = cli_failf(&verb_test, "the recorded run was not checked");
 	} else {
 		finding_list_free(steps.all);
 		status = cli_failf(&verb_test, "no step could be done; was %s built with 'atomsan cc'?",

@@ -302,7 +302,7 @@ static int run(int argc, char **argv)
 
 	while (words < argc && strcmp(argv[words], "--") != 0)
 		words++;
-	first = findings_options(&verb_verify, words, argv, options);
+	first = cli_options_anywhere(&verb_verify, words, argv, options);
 	if (first < 0)
 		return first == -2 ? CLI_OK : CLI_FAILED;
 	if (first == words || words + 1 >= argc)

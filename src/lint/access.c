@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "base/cxxlib.h"
 #include "lint/ignore.h"
 #include "lint/lint.h"
 #include "lint/own.h"
@@ -34,9 +35,12 @@ static void add_access(struct collect *c, uint32_t inst, uint32_t pointer, uint3
 	struct lint *lint = c->lint;
 	struct accesses *a = &lint->accesses;
 	uint32_t node = pointsto_cell(&lint->pt, pointer).node;
+	const struct program_place *place = &lint->program.places[lint->program.insts[inst].place];
 	struct access access = {.inst = inst, .write = write};
 
-	if (!node || !access_node_shared(lint, node))
+	if (!node || !access_node_shared(lint, node) ||
+	    lint->program.notes[note].flags & PROGRAM_NOTE_IGNORED ||
+	    cxxlib_synchronises(program_text(&lint->program, place->file)))
 		return;
 	access.variable = variable_of(lint, &c->naming, node, note, &access.whole);
 	if (!access.variable)

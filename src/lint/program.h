@@ -136,11 +136,14 @@ struct program_field {
 	uint32_t value, pad;
 };
 
+/* A spec file says that the type, member or variable does not count. */
+#define PROGRAM_NOTE_IGNORED 0x80000000u
+
 /* What the source calls an accessed place. */
 struct program_note {
 	uint32_t type, member, base; /* texts */
 	uint32_t base_kind;          /* enum atomsan_base */
-	uint32_t flags;              /* enum atomsan_site_flag */
+	uint32_t flags;              /* enum atomsan_site_flag, and PROGRAM_NOTE_IGNORED */
 	uint32_t inner;              /* text: the innermost struct and the number of its member, "row#1" */
 };
 

@@ -160,6 +160,12 @@ static void name_by_owner(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type
 	note->flags |= owner.flags;
 }
 
+static bool is_ignored(const struct note *note)
+{
+	return select_type_ignored(note->type) || select_member_ignored(note->type, note->member) ||
+	       (note->base_kind == ATOMSAN_BASE_GLOBAL && select_variable_ignored(note->base));
+}
+
 static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
 	struct note note;
@@ -175,7 +181,7 @@ static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, 
 				      table_text(note.member),
 				      table_text(note.base),
 				      note.base_kind,
-				      note.flags,
+				      note.flags | (is_ignored(&note) ? PROGRAM_NOTE_IGNORED : 0),
 				      inner_of(i, write)};
 	if (!last_number || memcmp(&entry, &last, sizeof(entry))) {
 		last = entry;

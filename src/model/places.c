@@ -3,6 +3,7 @@
  * Sites and functions, looked up in the trace's tables once and kept as what
  * the rules ask for: numbers instead of names, the user's word applied.
  */
+#include "base/cxxlib.h"
 #include "model/inside.h"
 #include "model/spec.h"
 
@@ -206,6 +207,9 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 	}
 	if (site.flags & ATOMSAN_SITE_VOLATILE && !model->options.atomics)
 		place->left_out = true;
+	if (!model->options.atomics && (cxxlib_synchronises(site.file) || cxxlib_future_state(site.type) ||
+					cxxlib_future_state(site.base)))
+		place->left_out = true;
 	apply_spec(model, place, &site);
 	/* What is reached through a member, or through a variable of the file, still tells which pointers own
 	 * what they lead to, and other objects have such pointers, too. */
@@ -252,6 +256,13 @@ static void learn_calls(struct model *model, uint32_t function, struct routine *
 	routine->waits = !model->options.keep_units_at_waits && routine->loop && waits_by(model, lines);
 }
 
+static bool is_parallel_region(const struct trace_function *function)
+{
+	const char *name = function->linkage_name ? function->linkage_name : function->name;
+
+	return name && !(function->flags & ATOMSAN_FN_LOOP) && strstr(name, ".omp_outlined");
+}
+
 static void look_up_routine(struct model *model, uint32_t number_of_function, struct routine *routine)
 {
 	const struct spec *spec = model->options.spec;
@@ -267,7 +278,8 @@ static void look_up_routine(struct model *model, uint32_t number_of_function, st
 	routine->seen_through = function.flags & (ATOMSAN_FN_ACCESSOR | ATOMSAN_FN_ARGUMENT);
 	routine->again = function.flags & ATOMSAN_FN_AGAIN && !model->options.keep_units_at_waits;
 	routine->argument = function.flags & ATOMSAN_FN_ARGUMENT && !(function.flags & ATOMSAN_FN_AGAIN);
-	routine->starts = function.flags & ATOMSAN_FN_START;
+	/* What clang makes of a parallel region is what each thread of the team begins with. */
+	routine->starts = function.flags & ATOMSAN_FN_START || is_parallel_region(&function);
 	routine->passes_on = function.flags & ATOMSAN_FN_PASSES_ON;
 	routine->dispatches = function.flags & ATOMSAN_FN_DISPATCHES;
 	routine->given = function.flags & ATOMSAN_FN_GIVEN;

@@ -58,6 +58,8 @@ static void describe_base(LLVMValueRef base, struct note *note, unsigned receive
 		LLVMValueRef callee = util_callee(base);
 		const char *member = loaded_from(base, note->type);
 
+		if (!member && util_is_call(base))
+			member = elements_of(base);
 		if (member) {
 			note->base_kind = ATOMSAN_BASE_MEMBER;
 			note->base = member;

@@ -29,56 +29,26 @@ static bool add(struct search *s, const char *name)
 	return true;
 }
 
-static bool add_member(const struct cursor *c, bool member, struct search *s)
+/* A pointer that lies there: in a member? */
+static bool from_member(LLVMValueRef place, struct search *s)
 {
 	struct note through = {"", "", "", 0, 0, 0, 0};
+	struct cursor c;
+	bool member;
 	char text[2600];
+	const char *elements;
 
-	describe_member(c, member, &through);
+	follow(place, &c, &member, 0);
+	cursor_end(&c, 8, SHAPE_POINTER);
+	describe_member(&c, member, &through);
+	/* A pointer in a container is a pointer of who has the container. */
+	if ((!(through.flags & ATOMSAN_SITE_MEMBER) || elements_librarys(through.type)) &&
+	    (elements = elements_of(place)))
+		return add(s, elements);
 	if (!(through.flags & ATOMSAN_SITE_MEMBER))
 		return false;
 	snprintf(text, sizeof text, "%s.%s", through.type, through.member);
 	return add(s, note_text(text));
-}
-
-/* What lies in a container of the C++ library, which is a member: as if a pointer there led to it. */
-static bool from_container(LLVMValueRef container, struct search *s, int depth)
-{
-	LLVMValueRef local = LLVMIsALoadInst(container) ? LLVMGetOperand(container, 0) : NULL;
-	struct cursor c;
-	bool member, stored = false;
-
-	if (depth > MOST_DEPTH)
-		return false;
-	/* A reference to it. */
-	if (local && LLVMIsAAllocaInst(local)) {
-		for (LLVMUseRef use = LLVMGetFirstUse(local); use; use = LLVMGetNextUse(use)) {
-			LLVMValueRef store = LLVMGetUser(use);
-
-			if (!LLVMIsAStoreInst(store) || LLVMGetOperand(store, 1) != local)
-				continue;
-			stored = true;
-			if (!from_container(LLVMGetOperand(store, 0), s, depth + 1))
-				return false;
-		}
-		return stored;
-	}
-	follow(container, &c, &member, 0);
-	cursor_end(&c, 0, SHAPE_WHOLE);
-	return add_member(&c, member, s);
-}
-
-/* A pointer that lies there: in a member? */
-static bool from_member(LLVMValueRef place, struct search *s, int depth)
-{
-	struct cursor c;
-	bool member;
-	LLVMValueRef container = container_of(follow(place, &c, &member, 0));
-
-	if (container)
-		return from_container(container, s, depth);
-	cursor_end(&c, 8, SHAPE_POINTER);
-	return add_member(&c, member, s);
 }
 
 /* operator->, operator* and get() of std::unique_ptr and std::shared_ptr: as good as a plain pointer. */
@@ -98,19 +68,19 @@ static bool is_smart_pointer(LLVMValueRef callee)
 	return false;
 }
 
-static bool from_call(LLVMValueRef call, struct search *s, int depth)
+static bool from_call(LLVMValueRef call, struct search *s)
 {
-	LLVMValueRef callee = util_callee(call), container = container_of(call);
+	LLVMValueRef callee = util_callee(call);
 	LLVMAttributeRef returns;
 	const char *member;
 	unsigned length;
 
 	if (!callee)
 		return false;
-	if (container)
-		return from_container(container, s, depth);
 	if (is_smart_pointer(callee))
-		return from_member(LLVMGetOperand(call, 0), s, depth);
+		return from_member(LLVMGetOperand(call, 0), s);
+	if ((member = elements_of(call)))
+		return add(s, member);
 	returns = LLVMGetStringAttributeAtIndex(callee, LLVMAttributeFunctionIndex, RETURNS, strlen(RETURNS));
 	if (!returns)
 		return false;
@@ -147,10 +117,10 @@ static bool from(LLVMValueRef pointer, struct search *s, int depth)
 	if (LLVMIsALoadInst(pointer)) {
 		LLVMValueRef place = LLVMGetOperand(pointer, 0);
 
-		return LLVMIsAAllocaInst(place) ? from_local(place, s, depth) : from_member(place, s, depth);
+		return LLVMIsAAllocaInst(place) ? from_local(place, s, depth) : from_member(place, s);
 	}
 	if (util_is_call(pointer))
-		return from_call(pointer, s, depth);
+		return from_call(pointer, s);
 	/* An element of what the pointer leads to, or a part of it. */
 	if (LLVMIsAGetElementPtrInst(pointer)) {
 		struct cursor c;

@@ -115,6 +115,12 @@ void cursor_enter(struct cursor *c, const char *llvm_name, uint64_t size);
 /* SHAPE_WHOLE stops at the first member of that size (0: of any) that begins here. */
 void cursor_end(struct cursor *c, uint64_t size, enum shape shape);
 
+/* ---- elements.c ---- */
+
+/* "type.member" of the container of the C++ library that the pointer leads into; NULL: of none. */
+const char *elements_of(LLVMValueRef pointer);
+bool elements_librarys(const char *type); /* it is a type of the C++ library */
+
 /* ---- bitfield.c ---- */
 
 int bitfield_first_bit(LLVMValueRef access); /* inside the storage unit, or -1 */
@@ -159,11 +165,6 @@ void loaded_learn(LLVMModuleRef module);
 /* "type.member", or NULL: from none, or not from members alone. `type` is what the pointer leads to: of
  * several members it is one of another struct. Of the function that was followed last. */
 const char *loaded_from(LLVMValueRef pointer, const char *type);
-
-/* ---- containers.c: elements of the containers of the C++ library ---- */
-
-/* Early: the container that a call's result is an element of, or NULL. */
-LLVMValueRef container_of(LLVMValueRef element);
 
 /* ---- describe.c: what an access means ---- */
 
@@ -280,6 +281,7 @@ void watched_call(LLVMValueRef call, LLVMValueRef callee, const char *name);
 void select_begin(LLVMModuleRef module);
 bool select_function_ignored(LLVMValueRef function);
 bool select_global_ignored(LLVMValueRef global);
+bool select_variable_ignored(const char *name);
 bool select_type_ignored(const char *type);
 bool select_member_ignored(const char *type, const char *member);
 /* What annotations ask for: 't' a type, 'm' a member as TYPE.MEMBER. */

@@ -113,6 +113,11 @@ static bool matches(char kind, const char *text)
 	return false;
 }
 
+bool select_variable_ignored(const char *name)
+{
+	return matches('v', name);
+}
+
 bool select_type_ignored(const char *type)
 {
 	return *type && matches('t', type);
@@ -182,7 +187,7 @@ bool select_global_ignored(LLVMValueRef global)
 	if (!found && pattern_count) {
 		LLVMMetadataRef variable = di_global(global);
 
-		found = variable && matches('v', di_name(variable));
+		found = variable && select_variable_ignored(di_name(variable));
 	}
 	return found;
 }

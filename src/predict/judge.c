@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What came of a run: its verdict, in words, and what its threads really did. */
+#include "base/deaf.h"
 #include "predict/run_inside.h"
 
 #include <errno.h>
@@ -170,8 +171,8 @@ int run_judge(struct run *run, struct run_result *r, struct err *err)
 		return judge_end(run, r, err);
 	}
 	if (report->state == SCHED_UNCLAIMED)
-		return err_set(err, "%s: was not scheduled: was it built with 'atomsan cc'?",
-			       run->setup.argv[0]);
+		return err_set(err, "%s: was not scheduled: %s", run->setup.argv[0],
+			       deaf_reason(run->setup.argv[0]));
 	if (report->state == SCHED_REFUSED)
 		return err_set(err, "%s: the runtime refused the schedule: %.200s", run->setup.argv[0],
 			       report->message);

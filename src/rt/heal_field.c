@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/single_threaded.h>
 
 struct field_table field_table;
@@ -444,7 +445,8 @@ static void start(int argc, char **argv, char **envp)
 		return;
 	/* Said by hand: heal=0 goes without, log_path or verbosity=1 tell what came of it. */
 	rt_options.heal = true;
-	for (; *envp; envp++) {
+	/* But not by who runs it with somebody else's rights. */
+	for (; *envp && !getauxval(AT_SECURE); envp++) {
 		const char *name = "ATOMSAN_OPTIONS=", *text = *envp;
 
 		while (*name && *name == *text)

@@ -93,7 +93,9 @@ static void say_if_hidden(void)
 
 static void start(int argc, char **argv, char **envp)
 {
-	const char *options = environment(envp, "ATOMSAN_OPTIONS");
+	/* Who may start a program with somebody else's rights may not tell it which files to write, nor what
+	 * to start as its checker. */
+	const char *options = getauxval(AT_SECURE) ? NULL : environment(envp, "ATOMSAN_OPTIONS");
 
 	if (options)
 		rt_options_read(options);
@@ -102,9 +104,6 @@ static void start(int argc, char **argv, char **envp)
 	rt_real_init();
 	rt_module_executable();
 	constants_find((const Elf64_Phdr *)getauxval(AT_PHDR), getauxval(AT_PHNUM));
-	/* Who may start a program of its choice with somebody else's rights may not name the checker. */
-	if (rt_options.check && getauxval(AT_SECURE))
-		rt_options.check = false;
 	if (*rt_options.record || rt_options.check || *rt_options.sched) {
 		bool shadow;
 

@@ -6,6 +6,7 @@
  */
 #include "rt/real.h"
 #include "rt/rt.h"
+#include "rt/scheduler.h"
 
 #include <stdarg.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ static void *map(void *hint, size_t length, int protection, int flags, int file,
 
 	if (start != MAP_FAILED)
 		rt_op_value(TRACE_OP_MAP, 0, start, length, site);
+	if (flags & MAP_SHARED && protection & PROT_WRITE && start != MAP_FAILED)
+		sched.shares = true;
 	return start;
 }
 

@@ -102,6 +102,7 @@ struct rusage;
 	F(int, sigsuspend, (const sigset_t *), NULL)                                                       \
 	F(void, pthread_testcancel, (void), NULL)                                                          \
 	F(int, pause, (void), NULL)                                                                        \
+	F(long, syscall, (long, ...), NULL)                                                                \
 	F(size_t, malloc_usable_size, (void *), "GLIBC_2.2.5")
 
 struct real_table {

@@ -456,20 +456,28 @@ void sched_sleep(struct sched_thread *me, const struct timespec *time)
 }
 
 /* The lock is held. */
-void sched_wake_up(const void *object)
+uint32_t sched_wake_up(const void *object)
 {
+	uint32_t count = 0;
+
 	for (uint32_t i = 0; i < sched.count; i++)
 		if (threads[i].object == object && may_look_again(&threads[i])) {
 			threads[i].status = SCHED_READY;
+			threads[i].signalled = threads[i].waits == SCHED_WAIT_FUTEX;
 			sched.progress++;
+			count++;
 		}
+	return count;
 }
 
-void sched_wake(const void *object)
+uint32_t sched_wake(const void *object)
 {
+	uint32_t count;
+
 	sched_lock();
-	sched_wake_up(object);
+	count = sched_wake_up(object);
 	sched_unlock();
+	return count;
 }
 
 void sched_signal_ran(void)

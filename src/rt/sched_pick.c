@@ -193,6 +193,10 @@ static struct sched_thread *surw(const uint32_t *list, uint32_t n)
 	uint64_t total = 0, at;
 	uint32_t before = 0;
 
+	/* All are tired, then: whoever is let look again may find that he can go on, and he who sleeps
+	 * again and again, and never comes to anything that matters, must not keep him from it. */
+	if (tired(sched_thread(list[0])))
+		return sched_thread(list[below(n)]);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sched_thread *t = sched_thread(list[i]);
 

@@ -16,7 +16,7 @@
  *   sched_plan.c   the schedule and the hints that the tools wrote, and the report
  *   sched_follow.c following the schedule
  *   sched_wait.c   what waits: locks, conditions, barriers, joins, the kernel
- *   sched_calls.c  interposers of calls that sleep in the kernel
+ *   sched_calls.c  interposers of calls that sleep in the kernel; futex.c of those that wait on a word
  *   sched_cpu.c    on which processor all this happens
  *
  * Nothing here is reached while the option sched is not set: rt_self.sched is
@@ -63,7 +63,7 @@ struct sched_thread {
 	uint32_t parent;
 	uint32_t children;
 	int32_t tid;
-	uint32_t signalled; /* futex: who waits for a condition or barrier may go on */
+	uint32_t signalled; /* futex: who waits for a condition, a barrier or a futex may go on */
 	uint32_t name_id;   /* of the plan's and the hints' names; 0: not among them */
 	bool yields;        /* has nothing to do right now: spins, sleeps or said so */
 	bool busy;          /* inside the scheduler: a signal handler stays out */
@@ -114,6 +114,7 @@ extern struct sched_state_of_all {
 	bool freed;           /* everybody runs as he likes from here on */
 	bool frees;           /* the schedule's end lets all go */
 	bool forked;          /* another process may have a hand in what threads wait for */
+	bool shares;          /* there is memory that other processes may have as well */
 	bool counts_all;      /* every access is an event, not only the first of its kind in a stretch */
 	uint32_t holder;      /* index of who has the token, or SCHED_NOBODY */
 	uint32_t last;        /* who had it last */
@@ -153,8 +154,8 @@ void sched_pause(struct sched_thread *me, const struct atomsan_site *site);
 /* The object cannot be had: let others run until somebody gives it up. */
 enum sched_woken sched_block(struct sched_thread *me, enum sched_wait waits, const void *object,
 			     const struct atomsan_site *site, uint64_t deadline);
-/* Whoever waits for the object may look again. */
-void sched_wake(const void *object);
+/* Whoever waits for the object may look again; how many they are. */
+uint32_t sched_wake(const void *object);
 
 /* Around a call that may sleep in the kernel. */
 void sched_away(struct sched_thread *me, const struct atomsan_site *site);
@@ -287,7 +288,7 @@ struct sched_thread *sched_next(struct sched_thread *me);
 void sched_give(struct sched_thread *next);
 void sched_wait_for_token(struct sched_thread *me);
 /* As sched_wake(), with the lock held. */
-void sched_wake_up(const void *object);
+uint32_t sched_wake_up(const void *object);
 /* The calling thread is scheduled no more. */
 void sched_leave(void);
 /* The calling thread, which has the token, comes to a point: others may get it first. */

@@ -38,7 +38,7 @@ case $?:$said in
 esac
 [ -p pipe ] || { echo "pipe is gone after run" && failed=1; }
 rm pipe leads-to-it
-refused "was the program built with 'atomsan cc'?" -o x.atr -- true
+refused "was it built with 'atomsan cc'?" -o x.atr -- true
 refused "No such file or directory" -o x.atr -- ./missing
 refused "may not have a colon" -o a:b -- true
 refused "takes megabytes" --max-size=much -- true

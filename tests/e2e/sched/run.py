@@ -19,7 +19,7 @@ ATOMSAN = os.path.abspath(sys.argv[1])
 SOURCES = pathlib.Path(sys.argv[2]).absolute()
 STRATEGIES = ["random", "pct", "pos", "surw"]
 RIGHT = ["queue.c", "phases.c", "polling.c", "timed.c", "c11.c", "cxx.cc", "forks.c", "handler.c", "cancels.c", "kernel.c", "chain.c",
-         "processors.c", "tickets.c", "asleep.c"]
+         "processors.c", "tickets.c", "asleep.c", "futex.c", "waits.cc", "idle.c"]
 # What the program does wrong, and the runs that each strategy may need to find it.
 WRONG = {
     "lost.c": ("wrong exit status", 50),
@@ -47,7 +47,7 @@ def expect(condition, *what):
 def build(name, to=None, *flags):
     program = os.path.abspath(to or pathlib.Path(name).stem)
     compiler = "c++" if name.endswith(".cc") else "cc"
-    done = run(ATOMSAN, compiler, "-g", "-O1", "-pthread", *flags, SOURCES / name, "-o", program)
+    done = run(ATOMSAN, compiler, "-g", "-O1", "-pthread", *(["-std=c++20"] if compiler == "c++" else []), *flags, SOURCES / name, "-o", program)
     expect(done.returncode == 0, done.stderr)
     return program
 
@@ -121,6 +121,36 @@ def test_primitives():
             environment = dict(os.environ, ATOMSAN_OPTIONS=f"sched={strategy}:seed=7")
             status = run(program, stdin=subprocess.DEVNULL, env=environment).returncode
             expect(status == plain, name, strategy, f"ends with {status} instead of {plain}")
+
+
+def test_futex():
+    """Who waits on a futex lets others run, and is nobody that sleeps in the kernel: 20 replays are alike, and a wait without
+    end is a deadlock, said at once."""
+    program = build("futex.c")
+    expect(run(program).returncode == 0, "futex.c fails")
+    result = explore(program, "--seed=1", "--budget=4", "--timeout=30", "--no-predict", arguments=["stuck"])
+    expect(result["status"] == 66, result)
+    again = replay(result["findings"][0]["schedule"], program, "--times=20", "--timeout=30", arguments=["stuck"])
+    expect({r["verdict"] for r in again["runs"]} == {"deadlock"}, again["runs"][0])
+    expect(again["counts"]["same_interleaving"] == 20, again["counts"])
+    expect("a futex" in json.dumps(again["runs"][0]), again["runs"][0])
+
+
+def test_unwritable():
+    """Where schedules cannot lie beside the program they lie elsewhere, and what was found is told all the same; but who has
+    named the place is told that it is none."""
+    program = build("lost.c")
+    pathlib.Path(".atomsan").write_text("no folder")
+    done = run(ATOMSAN, "explore", "--seed=1", "--budget=50", "--stop-at-first", "--no-store", "--", program)
+    expect(done.returncode == 66, done.returncode, done.stdout, done.stderr)
+    expect("cannot be made" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    folder = done.stderr.split("schedules go to ")[1].strip()
+    kept = glob.glob(folder + "/*.schedule")
+    expect(len(kept) == 1 and kept[0] in done.stdout, kept, done.stdout)
+    expect(replay(kept[0], program)["status"] == 66, "the schedule does not fail again")
+    shutil.rmtree(folder)
+    done = run(ATOMSAN, "explore", "--seed=1", "--budget=50", "--stop-at-first", "--no-store", "-o", ".atomsan/x", "--", program)
+    expect(done.returncode == 1 and "cannot be made" in done.stderr, done.returncode, done.stderr)
 
 
 def test_seed():
