@@ -43,7 +43,9 @@
  * object begins to live there, and ends with its function's frame. A site with
  * ATOMSAN_SITE_RANGE has its length in a TRACE_PREFIX_VALUE. Where the site has a
  * size and the event a length, a loop did the access in steps of that size, and
- * was told of when it ended.
+ * was told of when it ended. With a TRACE_PREFIX_OTHER as well, and no other prefix
+ * or stamp, it is as many accesses of the site's size as the TRACE_PREFIX_VALUE says,
+ * each as far from the one before as the other says (its highest bit is the sign).
  *
  * An id or a site that does not fit is written as all ones, with a
  * TRACE_PREFIX_SITE before the event. The upper bits of an address come from
@@ -100,6 +102,7 @@ enum trace_event_kind {
 
 /* What a prefix has room for. */
 #define TRACE_PREFIX_BITS (TRACE_ADDRESS_BITS + 15)
+#define TRACE_STEPS_MAX 1024 /* accesses in one event */
 
 enum trace_prefix {
 	TRACE_PREFIX_VALUE = 0,  /* length of a range, size of an object, thread, see the op */

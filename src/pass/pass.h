@@ -299,6 +299,16 @@ void private_forget(void);                                      /* uses changed 
 void private_begin(LLVMModuleRef module);
 void private_end(void);
 
+/* ---- distance.c: addresses that are made numbers ---- */
+
+/* An object, and all other pointers that may lead to it. */
+struct distance {
+	LLVMValueRef const *pointers;
+	unsigned count;
+};
+bool distance_is_number(LLVMValueRef instruction);   /* it makes one of a pointer */
+bool distance_only(const struct distance *distance); /* of none of those numbers an address gets away */
+
 /* ---- again.c ---- */
 
 /* Calls of the function, up to so many, that search again for what an earlier one searched for, whose answer

@@ -148,7 +148,7 @@ static bool gets_away(LLVMValueRef user, LLVMValueRef pointer, struct ways *ways
 		return !(ways->numbers && (is_receiver(user) || is_of_string(user, pointer))) &&
 		       private_captured(user, pointer);
 	default:
-		return true;
+		return !distance_is_number(user); /* of which more when all pointers are known */
 	}
 }
 
@@ -161,7 +161,7 @@ static bool escapes(LLVMValueRef object)
 		for (LLVMUseRef use = LLVMGetFirstUse(ways.values[i]); use; use = LLVMGetNextUse(use))
 			if (gets_away(LLVMGetUser(use), ways.values[i], &ways))
 				return true;
-	return false;
+	return !distance_only(&(struct distance){ways.values, ways.count});
 }
 
 /* Asked for every access of the same local: the last answers are kept. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Accesses inside one granule, and how an access is written; see access_inl.h. */
 #include "rt/access_inl.h"
+#include "rt/follow.h"
 #include "rt/scheduler.h"
 
 /*
@@ -224,15 +225,81 @@ EXPORT ATOMSAN_HOOK __atomsan_read_again(const void *p, const struct atomsan_sit
 
 /* ---- steps of a loop, told one after the other ---- */
 
+/* As access_granule(), where it is news in a cell that is taken over without care; the event is still to be
+ * written. */
+INLINE bool step_taken(const char *p, unsigned size, uint64_t kinds, uint64_t segment)
+{
+	uint64_t *cell =
+		(uint64_t *)(__atomsan_thread.shadow_base + ((uint64_t)p & __atomsan_thread.shadow_mask));
+	uint64_t value = *cell, mask = granule_mask(p, size, kinds);
+
+	if (unlikely(!value || value > segment || shadow_is_shared(value)) || recorded(value, segment, mask))
+		return false;
+	if (!same_segment(value, segment)) {
+		if (kinds == READS && !taken_over(value, segment))
+			return false;
+		value = segment & ATOMSAN_SEGMENT_MASK;
+	}
+	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
+	return true;
+}
+
+/*
+ * One event for many steps; for few it would be more words than theirs. The checker
+ * of a program that runs reads single ones sooner.
+ */
+static void write_steps(const char *p, uint64_t count,
+			const struct atomsan_told_access *access) ATOMSAN_KEEPS_REGISTERS
+{
+	struct event event = {.kind = TRACE_ACCESS,
+			      .number = rt_module_site(access->site),
+			      .address = (uint64_t)p,
+			      .has_value = true,
+			      .value = count,
+			      .has_other = true,
+			      .other = (uint64_t)access->stride};
+
+	if (count > 3) {
+		event_write(&event);
+		return;
+	}
+	for (; count--; p += access->stride)
+		write_access(p, access->site);
+}
+
+/* Steps from p on that are news, one after the other, as long as nothing else is due; where they end. */
+INLINE const char *tell_many(const char *p, const struct atomsan_told_access *access, uint64_t kinds)
+{
+	const char *first = p;
+	uint64_t count = 0, segment = __atomsan_thread.segment;
+
+	while (p != access->past && count < TRACE_STEPS_MAX && __atomsan_thread.segment == segment &&
+	       step_taken(p, access->site->size, kinds, segment)) {
+		p += access->stride;
+		count++;
+	}
+	write_steps(first, count, access);
+	return p;
+}
+
 INLINE void tell_each(const struct atomsan_told_access *access, uint64_t kinds)
 {
 	const struct atomsan_site *site = access->site;
+	bool many = rt_site_number(site) < rt_numbers.sites_limit &&
+		    event_region_known((uint64_t)access->next) && !rt_live && !rt_watching &&
+		    !rt_options.values && rt_options.filter;
 	unsigned size = site->size;
 
 	for (const char *p = access->next; p != access->past; p += access->stride) {
-		uint64_t cell = *(const uint64_t *)(__atomsan_thread.shadow_base +
-						    ((uint64_t)p & __atomsan_thread.shadow_mask));
+		uint64_t cell;
 
+		if (many && !frames_or_segment_due()) {
+			p = tell_many(p, access, kinds);
+			if (p == access->past)
+				break;
+		}
+		cell = *(const uint64_t *)(__atomsan_thread.shadow_base +
+					   ((uint64_t)p & __atomsan_thread.shadow_mask));
 		/* As inlined code looks at it. */
 		if (recorded(cell, __atomsan_thread.segment, granule_mask(p, size, kinds)))
 			continue;

@@ -86,8 +86,8 @@ EXPORT ATOMSAN_HOOK __atomsan_atomic_begin(const void *p, const struct atomsan_s
 	if (unlikely(rt_self.sched))
 		sched_atomic(p);
 	/* Both are asked for before the exchange below, which nothing overtakes. */
-	__builtin_prefetch(shadow_cell(shadow_granule(p)), 1);
-	__builtin_prefetch(p);
+	shadow_fetch(shadow_cell(shadow_granule(p)));
+	shadow_fetch(p);
 	stripe_enter(stripe_of(p));
 }
 

@@ -32,6 +32,9 @@ static const uint8_t known_op[1 << TRACE_OP_BITS] = {
 #undef X
 };
 
+/* Of an access that is many. */
+enum { STRIDED_PREFIXES = 1 << TRACE_PREFIX_VALUE | 1 << TRACE_PREFIX_OTHER };
+
 static COLD int damage(struct trace_cursor *c, const struct stream *s, const char *what)
 {
 	const struct trace_thread *thread = &c->trace->threads[s->thread];
@@ -127,7 +130,9 @@ void stream_leave(struct trace_cursor *c)
 static void leave(struct trace_cursor *c)
 {
 	free(c->current->unpacked);
+	free(c->current->steps);
 	c->current->unpacked = NULL;
+	c->current->steps = NULL;
 	c->current->room = 0;
 	stream_leave(c);
 }
@@ -333,7 +338,12 @@ static int next_any(struct trace_cursor *c, struct stream *s, struct trace_event
 		e->site = (uint32_t)number;
 		if (finish_access(c, s, e, prefix[TRACE_PREFIX_VALUE]))
 			return -1;
-		break;
+		if (!e->found || !(prefixes & 1 << TRACE_PREFIX_VALUE))
+			break;
+		if (words != 1 || prefixes != STRIDED_PREFIXES || e->access == ATOMSAN_OBJECT ||
+		    !strided_begin(s, word, prefix[TRACE_PREFIX_VALUE], prefix[TRACE_PREFIX_OTHER], p + 8))
+			return damage(c, s, "it cannot be so many accesses");
+		return 0;
 	case TRACE_SWITCH:
 		/* Two events: the exit now, the entry when these words are read again. */
 		s->left = !s->left;
@@ -407,7 +417,7 @@ int trace_next(struct trace_cursor *c, struct trace_event *e)
 		got = next_any(c, s, e);
 		if (got)
 			return got;
-		if (s != c->current || s->at != s->end)
+		if (s != c->current || s->at != s->end || strided_end(s))
 			continue;
 		if (c->source) {
 			c->source->more(c, s);
@@ -523,8 +533,10 @@ void trace_cursor_close(struct trace_cursor *c)
 {
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < c->stream_count; i++)
+	for (uint32_t i = 0; i < c->stream_count; i++) {
 		free(c->streams[i].unpacked);
+		free(c->streams[i].steps);
+	}
 	free(c->streams);
 	free(c->heap);
 	free(c);

@@ -21,6 +21,8 @@ struct stream {
 	const uint8_t *start;
 	uint8_t *unpacked; /* the block, if it was packed */
 	uint32_t room;     /* of unpacked */
+	uint64_t *steps;   /* accesses of one event, each as an event; NULL: there was none yet */
+	const uint8_t *behind, *behind_end; /* where `at` and `end` go on when they are read, or NULL */
 };
 
 /* A thread that waits for its turn, and the key that it waits with. */
@@ -64,5 +66,14 @@ uint64_t stream_stamp(const struct stream *stream);
 void stream_begin(struct trace_cursor *cursor);
 /* The stream that waits lowest becomes the current one, in the place of the one that is. */
 void stream_leave(struct trace_cursor *cursor);
+
+/*
+ * An event that is many accesses (abi/trace.h): `word` says the first, `past` is where the events after it
+ * begin. They are read from stream->steps as if each had been written. False: it cannot be so many.
+ */
+bool strided_begin(struct stream *stream, uint64_t word, uint64_t count, uint64_t stride,
+		   const uint8_t *past);
+/* At the end of what is to be read: true if that were steps, and what is behind them is to be read now. */
+bool strided_end(struct stream *stream);
 
 #endif

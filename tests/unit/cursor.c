@@ -344,6 +344,69 @@ static void odd_events(void **state)
 	trace_close(trace);
 }
 
+/* One event that is many accesses. */
+static void write_many(struct trace_writer *w, uint64_t address, uint64_t count, int64_t stride)
+{
+	trace_writer_event(
+		w, &(struct trace_event){.kind = TRACE_ACCESS,
+					 .site = 1,
+					 .address = address,
+					 .value = count,
+					 .other = (uint64_t)stride,
+					 .prefixes = 1 << TRACE_PREFIX_VALUE | 1 << TRACE_PREFIX_OTHER});
+}
+
+/* They are read as if each had been written, one after the other, at the end of a block, too. */
+static void many_accesses(void **state)
+{
+	static const struct {
+		uint64_t address, count;
+		int64_t stride;
+	} runs[] = {{0x2000, 5, 24}, {0x3000, 3, -16}, {0x4000, TRACE_STEPS_MAX, 8}, {0x5000, 1, 4}};
+	struct err err;
+	struct trace_writer *w = trace_writer_open(helper_path("many"), 0, &err);
+	struct trace_event *e;
+	struct trace *trace;
+	uint64_t n, at = 0;
+
+	assert_non_null(w);
+	trace_writer_site(w, &(struct trace_site){.size = 4, .kind = ATOMSAN_WRITE});
+	helper_access(w, 0, 1, 0x1000, 1);
+	helper_access(w, 1, 1, 0x1100, 2);
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+		write_many(w, runs[i].address, runs[i].count, runs[i].stride);
+		helper_access(w, 0, 1, 0x1000 + i, 0);
+	}
+	helper_access(w, 0, 1, 0x1200, 3);
+	write_many(w, 0x6000, 7, 8);
+	assert_int_equal(trace_writer_finish(w, &err), 0);
+	trace = trace_open(helper_path("many"), &err);
+	assert_non_null(trace);
+	e = helper_events(trace, &n);
+	assert_int_equal(e[at++].address, 0x1000);
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+		for (uint64_t k = 0; k < runs[i].count; k++, at++) {
+			assert_int_equal(e[at].address, runs[i].address + k * (uint64_t)runs[i].stride);
+			assert_int_equal(e[at].value, 4);
+			assert_int_equal(e[at].access, ATOMSAN_WRITE);
+			assert_int_equal(e[at].site, 1);
+			assert_int_equal(e[at].key, 1);
+			assert_int_equal(e[at].prefixes, 0);
+			assert_false(e[at].found);
+		}
+		assert_int_equal(e[at++].address, 0x1000 + i);
+	}
+	assert_int_equal(e[at++].address, 0x1100);
+	assert_int_equal(e[at++].address, 0x1200);
+	for (uint64_t k = 0; k < 7; k++, at++) {
+		assert_int_equal(e[at].address, 0x6000 + 8 * k);
+		assert_int_equal(e[at].key, 3);
+	}
+	assert_int_equal(at, n);
+	free(e);
+	trace_close(trace);
+}
+
 static void damaged_events(void **state)
 {
 #define REFUSE(part, ...) \
@@ -363,6 +426,13 @@ static void damaged_events(void **state)
 	REFUSE("number is missing", WORD(TRACE_ACCESS, TRACE_ID_MAX, 1));
 	REFUSE("number is impossible", WORD(TRACE_PREFIX, TRACE_PREFIX_SITE, 1ull << 33),
 	       WORD(TRACE_ACCESS, TRACE_ID_MAX, 1));
+#define MANY(count) WORD(TRACE_PREFIX, TRACE_PREFIX_VALUE, count), WORD(TRACE_PREFIX, TRACE_PREFIX_OTHER, 8)
+	REFUSE("so many accesses", MANY(0), WORD(TRACE_ACCESS, 1, 1));
+	REFUSE("so many accesses", MANY(TRACE_STEPS_MAX + 1), WORD(TRACE_ACCESS, 1, 1));
+	REFUSE("so many accesses", MANY(2), WORD(TRACE_STAMPED, 1, 1), (uint64_t)3 << TRACE_STAMP_SHIFT);
+	REFUSE("so many accesses", MANY(2), WORD(TRACE_PREFIX, TRACE_PREFIX_REGION, 1),
+	       WORD(TRACE_ACCESS, 1, 1));
+#undef MANY
 #undef REFUSE
 }
 
@@ -373,7 +443,7 @@ int main(void)
 		cmocka_unit_test(fields),         cmocka_unit_test(names),
 		cmocka_unit_test(one_thread),     cmocka_unit_test(large_numbers),
 		cmocka_unit_test(damaged_events), cmocka_unit_test(odd_events),
-		cmocka_unit_test(empty_thread),
+		cmocka_unit_test(empty_thread),   cmocka_unit_test(many_accesses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

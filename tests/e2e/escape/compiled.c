@@ -5,6 +5,7 @@
  * there, "private" must not.
  */
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -98,6 +99,88 @@ NOINLINE static void walk_both(long n, long *other)
 	}
 }
 
+/* How far the pointer came is no address, whichever way it came. */
+static volatile long measured;
+static volatile uintptr_t hidden;
+
+NOINLINE static void measure(long n)
+{
+	char text[64], *p = text;
+	long sum = 0;
+
+	do
+		*p++ = (char)('0' + n % 10); /* private */
+	while (n /= 10);
+	measured = p - text;
+	hidden = (uintptr_t)p & 7;
+	for (const char *q = text; q < p; q++)
+		sum += *q; /* private */
+	measured += sum;
+}
+
+NOINLINE static void measure_either(long n)
+{
+	char *text = calloc(1, 64), *p = text;
+	long last;
+
+	if (!text)
+		abort();
+	if (n & 1)
+		for (; p < text + (n & 31); p++)
+			*p = (char)(n * (p - text)); /* private */
+	last = text[n & 15];                         /* private */
+	measured = p - text + last;
+	free(text);
+}
+
+/* As a number an address can get away: by itself, with others, in pieces, as a distance from elsewhere. */
+NOINLINE static void hide_whole(long n)
+{
+	volatile long own[8];
+
+	hidden = (uintptr_t)own;
+	own[n & 7] = n; /* seen: hide_whole */
+	measured = own[n & 7];
+}
+
+NOINLINE static void hide_twice(long n)
+{
+	volatile long own[8];
+
+	hidden = (uintptr_t)own + (uintptr_t)&own[n & 7];
+	own[n & 7] = n; /* seen: hide_twice */
+	measured = own[n & 7];
+}
+
+NOINLINE static void hide_mixed(long n)
+{
+	volatile long own[8];
+
+	hidden = (uintptr_t)own ^ (uintptr_t)n;
+	own[n & 7] = n; /* seen: hide_mixed */
+	measured = own[n & 7];
+}
+
+NOINLINE static void hide_behind(long n, const struct table *other)
+{
+	volatile long own[8];
+
+	hidden = (uintptr_t)own - (uintptr_t)other;
+	own[n & 7] = n; /* seen: hide_behind */
+	measured = own[n & 7];
+}
+
+/* Where the second one is null, the whole address is left. */
+NOINLINE static void hide_maybe(long n)
+{
+	volatile long own[8];
+	const volatile long *zero = n & 4 ? NULL : own;
+
+	hidden = (uintptr_t)&own[n & 7] - (uintptr_t)zero;
+	own[n & 7] = n; /* seen: hide_maybe */
+	measured = own[n & 7];
+}
+
 /* Inlined, with frames that have a local as their receiver. The index keeps it in memory. */
 __attribute__((always_inline)) static inline void inlined_put(struct table *t, long value)
 {
@@ -160,6 +243,13 @@ int main(int argc, char **argv)
 		way(t, i);
 		open_put(t, i);
 		own_put(&own, i);
+		measure(i);
+		measure_either(i);
+		hide_whole(i);
+		hide_twice(i);
+		hide_mixed(i);
+		hide_behind(i, t);
+		hide_maybe(i);
 	}
 	pthread_join(thread, NULL);
 	printf("%ld %ld %s\n", sum, published->used, argv[0] ? "" : "no name");
