@@ -178,7 +178,8 @@ static bool learn(LLVMValueRef function)
 	    LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, RETURNS, strlen(RETURNS)))
 		return false;
 	member = returned_from(function, subprogram);
-	if (!member)
+	/* What a container returns is told by where the container lies (elements.c). */
+	if (!member || elements_librarys(member))
 		return false;
 	LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
 				LLVMCreateStringAttribute(LLVMGetTypeContext(LLVMTypeOf(function)), RETURNS,
