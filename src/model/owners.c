@@ -47,7 +47,7 @@ static void own(struct model *model, const struct thread *thread, uint32_t objec
 	if (object->kind == SET_VARIABLE || object->kind == SET_FILE || object->kind >= SET_NAMED)
 		return;
 	if (object->root == object_index && !place->owned && !place->global &&
-	    guards_itself(model, thread, object)) {
+	    (set_whole(model, object_index)->holder || guards_itself(model, thread, object))) {
 		set_whole(model, object_index)->holder = model->sets[owner_root].key;
 		return;
 	}

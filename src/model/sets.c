@@ -373,8 +373,8 @@ static bool is_library(const struct model *model, uint16_t type)
 	return !strncmp(name, "std::", 5) || !strncmp(name, "__gnu_cxx::", 11);
 }
 
-/* A container or a lock may lie at the beginning of an object of which nothing else is accessed by name: it is
- * called by what it is to those who work on it. */
+/* A container or a lock may lie at the beginning of an object of which nothing else is accessed by name: it
+ * is called by what it is to those who work on it. */
 static void name_receiver(struct model *model, uint32_t index, uint16_t type)
 {
 	struct set_face *face = &set_whole(model, index)->face;
