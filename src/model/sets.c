@@ -259,14 +259,26 @@ uint32_t set_of_group(const struct model *model, uint32_t name)
 	return index ? set_root(model, index) : 0;
 }
 
+/*
+ * Who clears or copies a struct knows its type, too, but not which of an array's it is: until a member is
+ * accessed that is plain memory. A large block that is filled so stays one set, for a set takes more room
+ * than most structs do.
+ */
+static bool stays_whole(struct model *model, uint64_t address)
+{
+	enum { LARGE = 1 << 16 };
+	const struct memory_block *block = memory_block_of(&model->memory, address);
+
+	return block && block->size > LARGE;
+}
+
 static uint32_t assign(struct model *model, const struct thread *thread, struct cell *cell, uint64_t address,
 		       const struct place *place)
 {
 	uint32_t index = set_natural(model, thread, address, place), merged;
 
 	cell->set = index;
-	/* Who clears a struct knows its type, too, but not which of an array's: as plain memory. */
-	cell->type = place->type_size ? place->type : 0;
+	cell->type = place->type_size || stays_whole(model, address) ? place->type : 0;
 	model->sets[index].refs++;
 	memory_chunk(&model->memory, address)->used++;
 	if (place->merged)
