@@ -135,12 +135,6 @@ static uint32_t inner_of(LLVMValueRef i, bool write)
 	return text ? table_text(text) : 0;
 }
 
-/* Of the C++ library's own. */
-static bool is_librarys(const char *type)
-{
-	return !strncmp(type, "std::", 5) || !strncmp(type, "__gnu_cxx::", 11);
-}
-
 /*
  * What a container of the C++ library accesses in itself is of the object that it
  * is a member of, and by way of an iterator it has no name at all. Its functions
@@ -150,10 +144,10 @@ static void name_by_owner(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type
 {
 	struct note owner;
 
-	if (!type || (*note->type && !is_librarys(note->type)))
+	if (!type || (*note->type && !elements_librarys(note->type)))
 		return;
 	describe_outermost(i, pointer, type, &owner);
-	if (!*owner.type || !*owner.member || is_librarys(owner.type))
+	if (!*owner.type || !*owner.member || elements_librarys(owner.type))
 		return;
 	note->type = owner.type;
 	note->member = owner.member;
