@@ -23,13 +23,20 @@
  *   free bit                   checker sets, who takes the window clears
  *   begun bit                  thread sets with its first window, checker clears
  *   hole                       thread   checker: what is hidden behind a zero word before it
+ *   told                       both     how far the checker may read in a window that is open
+ *
+ * A thread may take back what it wrote in a window that is open (rt/unmet.h), so
+ * `told` has the index of the first word that it might, and LIVE_ALL if it will
+ * take back none. The checker that cannot go on sets LIVE_ALL; the thread that takes
+ * back sets LIVE_BACK before, in one exchange that fails if it was the checker's
+ * turn. The upper bits are a key which no event from that word on is below.
  */
 #ifndef ATOMSAN_ABI_LIVE_H
 #define ATOMSAN_ABI_LIVE_H
 
 #include "abi/trace.h"
 
-#define LIVE_VERSION 1
+#define LIVE_VERSION 2
 #define LIVE_WINDOW 0x20000ull
 #define LIVE_STRIDE (2 * LIVE_WINDOW)
 #define LIVE_COUNT 32768u /* each thread has one, so no more threads than that */
@@ -56,9 +63,14 @@ struct live_window {
 	uint32_t next;     /* index + 1; 0: none yet */
 	uint32_t used;     /* bytes from the beginning of the window; to be cleared before it is used again */
 	uint32_t hole;     /* index of the last word that a signal handler found taken and not yet filled */
-	uint32_t reserved[2];
+	uint64_t told;     /* index | LIVE_ALL or LIVE_BACK | key << LIVE_KEY_SHIFT */
 	uint64_t words[];
 };
+
+#define LIVE_INDEX 0xffffull
+#define LIVE_ALL 0x10000ull
+#define LIVE_BACK 0x20000ull
+#define LIVE_KEY_SHIFT 20
 
 /* Each group on a cache line of its own, lest one writer's line be another's. */
 struct live_control {
@@ -75,6 +87,7 @@ struct live_control {
 	uint32_t begun_count;                       /* threads that ever began */
 	uint32_t waiters;                           /* threads that wait for a window */
 	uint64_t meta_next;                         /* bytes of metadata handed out */
+	uint64_t calls, unmet;                      /* outermost calls, and those that were taken back */
 
 	uint32_t sealed __attribute__((aligned(64))); /* futex: windows sealed, and other news */
 	uint32_t sleeping;                            /* the checker waits for that */
@@ -84,6 +97,7 @@ struct live_control {
 	uint32_t halt;                               /* the program shall end here */
 	uint32_t done;                               /* futex: everything was checked */
 	uint32_t findings;                           /* with `done`: how many */
+	uint32_t all_calls;                          /* no call is to be taken back; set before it is ready */
 
 	uint64_t free[LIVE_COUNT / 64] __attribute__((aligned(64)));
 	uint64_t begun[LIVE_COUNT / 64];

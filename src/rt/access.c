@@ -127,7 +127,8 @@ INLINE bool access_shared(const void *p, uint64_t mask, uint64_t value, const st
 
 	if (recorded(mine, segment, mask) && likely(rt_options.filter))
 		return true;
-	if (unlikely(value > segment || !(value >> rt_self.slot & 1) || frames_or_segment_due()))
+	if (unlikely(value > segment || !(value >> rt_self.slot & 1) || frames_or_segment_due() ||
+		     unmet_cares(mine, segment)))
 		return false;
 	*reader = same_segment(mine, segment) ? mine | mask : (segment & ATOMSAN_SEGMENT_MASK) | mask;
 	write_access(p, site);
@@ -156,10 +157,13 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 	if (unlikely(!value || value > segment))
 		return false;
 	if (!same_segment(value, segment)) {
-		if (unlikely(shadow_is_shared(value)) || (kinds == READS && !taken_over(value, segment)))
+		if (unlikely(shadow_is_shared(value)) || (kinds == READS && !taken_over(value, segment)) ||
+		    unmet_cares(value, segment))
 			return false;
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	}
+	if (kinds != READS)
+		rt_self.call.wrote = true;
 	__atomic_store_n(cell, value | granule_mask(p, size, kinds), __ATOMIC_RELAXED);
 	write_access(p, site);
 	return true;
@@ -236,10 +240,12 @@ INLINE bool step_taken(const char *p, unsigned size, uint64_t kinds, uint64_t se
 	if (unlikely(!value || value > segment || shadow_is_shared(value)) || recorded(value, segment, mask))
 		return false;
 	if (!same_segment(value, segment)) {
-		if (kinds == READS && !taken_over(value, segment))
+		if ((kinds == READS && !taken_over(value, segment)) || unmet_cares(value, segment))
 			return false;
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	}
+	if (kinds != READS)
+		rt_self.call.wrote = true;
 	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
 	return true;
 }

@@ -94,12 +94,56 @@ INLINE unsigned look(uint64_t granule, uint64_t mask, bool write, uint64_t segme
 	return NEWS | younger;
 }
 
+/*
+ * Others' calls that have the cell: they have met ours, and are told so. True if
+ * the cell is to be shared, for both only read: then what is there has become a
+ * reader's.
+ */
+INLINE bool meet(uint64_t granule, uint64_t value, uint64_t mask, bool write, uint64_t segment)
+{
+	unsigned slot = value >> ATOMSAN_THREAD_SHIFT & (ATOMSAN_SLOTS - 1);
+
+	/* Atomic operations leave no bits, and two of them are no conflict: what they are on is in no set. */
+	if (!value || (!mask && !(value & 0xffff)))
+		return false;
+	if (shadow_is_shared(value)) {
+		for (slot = 0; slot < ATOMSAN_SLOTS; slot++) {
+			uint64_t other = *shadow_reader(slot, granule);
+
+			if (!(value >> slot & 1) || (!write && slot != rt_self.slot) ||
+			    !unmet_cares(other, segment))
+				continue;
+			/* A place that two readers share has room for one. */
+			unmet_meet(other, true);
+		}
+		return false;
+	}
+	if (!unmet_cares(value, segment) || !unmet_meet(value, write))
+		return false;
+	if (slot == rt_self.slot) {
+		unmet_meet(value, true);
+		return false;
+	}
+	*shadow_reader(slot, granule) = value;
+	return true;
+}
+
+/* Its first reader's slot is known by what meet() left there. */
+INLINE uint64_t shared_cell(uint64_t value, bool kept)
+{
+	unsigned first = value >> ATOMSAN_THREAD_SHIFT & (ATOMSAN_SLOTS - 1);
+
+	return (value & SHADOW_STAMP_MASK) | SHADOW_SHARED | 1ull << rt_self.slot | (uint64_t)kept << first;
+}
+
 INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segment)
 {
 	uint64_t *cell = shadow_cell(granule), value = *cell;
 	uint64_t *reader = shadow_reader(rt_self.slot, granule);
 	uint64_t mine = segment & ATOMSAN_SEGMENT_MASK;
+	bool kept = unlikely(unmet_on) && meet(granule, value, mask, write, segment);
 
+	rt_self.call.wrote |= write && mask;
 	if (same_segment(value, segment)) {
 		__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
 	} else if (unlikely(shadow_is_shared(value))) {
@@ -115,13 +159,12 @@ INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segme
 				__atomic_fetch_and(shadow_reader(slot, granule), ATOMSAN_SEGMENT_MASK,
 						   __ATOMIC_RELAXED);
 		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
-	} else if (write || !value || taken_over(value, segment)) {
+	} else if (!kept && (write || !value || taken_over(value, segment))) {
 		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
 	} else {
 		/* Another thread only read it, and so do we. */
 		*reader = mine | mask;
-		__atomic_store_n(cell, (value & SHADOW_STAMP_MASK) | SHADOW_SHARED | 1ull << rt_self.slot,
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(cell, shared_cell(value, kept), __ATOMIC_RELAXED);
 	}
 }
 

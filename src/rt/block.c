@@ -35,7 +35,7 @@ static void take_over(uint64_t p, uint64_t end, uint64_t segment)
 		uint64_t granule = shadow_granule((void *)p);
 
 		/* Readers' cells are voided along with a shared one. */
-		if (unlikely(shadow_is_shared(*shadow_cell(granule))))
+		if (unlikely(shadow_is_shared(*shadow_cell(granule)) || unmet_on))
 			remember(granule, 0, true, segment);
 		__atomic_store_n(shadow_cell(granule), segment & ATOMSAN_SEGMENT_MASK, __ATOMIC_RELAXED);
 	}

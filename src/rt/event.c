@@ -60,6 +60,8 @@ INLINE void write_frames(void)
 		return;
 	rt_self.flushing = 1;
 	__asm__ volatile("" ::: "memory");
+	if (unmet_boundary_due())
+		unmet_boundary();
 	if (unlikely(rt_watching & WATCH_SECTIONS))
 		sections_frames();
 	/* One function left and the next one entered is the usual case: one word for both. */
@@ -161,6 +163,8 @@ bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS
 		if (likely(!rt_self.flushing && !(rt_watching & WATCH_SECTIONS))) {
 			rt_self.flushing = 1;
 			__asm__ volatile("" ::: "memory");
+			if (unmet_boundary_due())
+				unmet_boundary();
 			write_usual_frames(top, low);
 			__asm__ volatile("" ::: "memory");
 			rt_self.flushing = 0;
@@ -178,6 +182,27 @@ static void end_segment(uint64_t stamp)
 		event_new_floor(stamp);
 	__atomsan_thread.segment = __atomsan_thread.fresh;
 	__atomsan_thread.operations++;
+}
+
+/* What an operation is to the outermost call. */
+INLINE void call_goes_on(enum trace_op op)
+{
+	if (likely(!unmet_on))
+		return;
+	switch (op) {
+	case TRACE_OP_CREATE:
+	case TRACE_OP_JOIN:
+	case TRACE_OP_WAIT:
+	case TRACE_OP_BARRIER_ENTER:
+	case TRACE_OP_BARRIER_LEAVE:
+		unmet_split();
+		break;
+	case TRACE_OP_UNIT_BEGIN:
+		unmet_stop(); /* there are units that are no calls */
+		break;
+	default:
+		break;
+	}
 }
 
 static void record_op(struct event *event, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
@@ -203,6 +228,7 @@ static void record_op(struct event *event, const struct atomsan_site *site) ATOM
 	if (!stamp)
 		return;
 	end_segment(stamp);
+	call_goes_on(event->op);
 	order_note(event->op, event->flags, (const void *)event->address, event->value);
 }
 
@@ -222,6 +248,7 @@ INLINE void write_op(enum trace_op op, unsigned flags, const void *object, const
 		event_store(
 			p, event_word(TRACE_OP, op | flags << TRACE_OP_BITS, (uint64_t)object & SHADOW_FOLD));
 		end_segment(stamp);
+		call_goes_on(op);
 		order_note(op, flags, object, 0);
 		rt_self.locks += (op == TRACE_OP_LOCK) - (op == TRACE_OP_UNLOCK);
 		return;

@@ -16,6 +16,7 @@
 
 #include "rt/rt.h"
 #include "rt/shadow.h"
+#include "rt/unmet.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -106,6 +107,8 @@ INLINE uint64_t event_current_segment(void)
 
 	if (likely(segment != __atomsan_thread.fresh))
 		return segment;
+	if (unlikely(unmet_on))
+		unmet_access();
 	if (unlikely(++rt_self.sub >= SHADOW_SUBS))
 		return 0;
 	segment = event_segment(rt_self.stamp, rt_self.sub);

@@ -7,6 +7,7 @@
 #include "rt/follow.h"
 #include "rt/shadow.h"
 #include "rt/sys.h"
+#include "rt/unmet.h"
 
 #include <linux/futex.h>
 #include <linux/memfd.h>
@@ -163,6 +164,8 @@ static void begin_window(struct live_window *window, uint32_t sequence)
 	window->used = RT_WINDOW;
 	window->hole = 0;
 	window->sequence = sequence;
+	window->told = LIVE_ALL;
+	unmet_window();
 	/* Pairs with the checker's load: from here on these are new words. */
 	__atomic_store_n(&window->state, LIVE_OPEN, __ATOMIC_RELEASE);
 	rt_self.window = (struct trace_block *)window;
@@ -269,6 +272,7 @@ bool follow_make_room(void)
 	if (rt_self.handlers && rt_self.parked_count < RT_PARKED) {
 		window = take_window(true);
 		if (window) {
+			__atomic_fetch_or(&mine->told, LIVE_ALL, __ATOMIC_RELEASE);
 			rt_self.parked[rt_self.parked_count++] = rt_self.window;
 			begin_window(window, mine->sequence + 1);
 			link_window(mine, window);
@@ -302,6 +306,7 @@ void follow_handler(void)
 
 	if (!rt_live || !window)
 		return;
+	unmet_window();
 	end = rt_self.next & RT_WINDOW ? (uint64_t *)((char *)window + RT_WINDOW) : (uint64_t *)rt_self.next;
 	for (uint64_t *p = end; p-- > window->words && end - p <= MOST;)
 		if (!*p) {

@@ -69,7 +69,7 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 
 		if (recorded(mine, segment, mask))
 			return true;
-		if (value > segment || !(value >> rt_self.slot & 1))
+		if (value > segment || !(value >> rt_self.slot & 1) || unmet_cares(mine, segment))
 			return false;
 		*reader = same_segment(mine, segment) ? mine | mask : (segment & ATOMSAN_SEGMENT_MASK) | mask;
 		*news = true;
@@ -78,10 +78,12 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 	if (value > segment || shadow_is_shared(value))
 		return false;
 	if (!same_segment(value, segment)) {
-		if (!(write || !value || taken_over(value, segment)))
+		if (!(write || !value || taken_over(value, segment)) ||
+		    (value && unmet_cares(value, segment)))
 			return false;
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	}
+	rt_self.call.wrote |= write;
 	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
 	*news = true;
 	return true;
@@ -174,7 +176,8 @@ INLINE uint64_t pair_step(uint64_t value, uint64_t bytes, uint64_t kinds, uint64
 		return 0;
 	if (!same_segment(value, segment)) {
 		if (unlikely(shadow_is_shared(value)) ||
-		    (kinds == READS && value && !taken_over(value, segment)))
+		    (kinds == READS && value && !taken_over(value, segment)) ||
+		    (value && unmet_cares(value, segment)))
 			return 0;
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	}
@@ -203,6 +206,8 @@ INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const st
 	/* What is filled for the first time comes by untouched cells all the time. */
 	if ((!cells[0] || (second && !cells[1])) && unlikely(!event_region_known((uint64_t)p)))
 		return false;
+	if (kinds != READS)
+		rt_self.call.wrote = true;
 	__atomic_store_n(&cells[0], first, __ATOMIC_RELAXED);
 	if (second)
 		__atomic_store_n(&cells[1], second, __ATOMIC_RELAXED);

@@ -10,6 +10,7 @@
 #include "rt/rt.h"
 #include "rt/shadow.h"
 #include "rt/sys.h"
+#include "rt/unmet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -432,6 +433,6 @@ void rt_record_before_thread(void)
 		}
 		begin_again();
 	}
-	if (rt_recording && rt_live)
-		rt_record_need_checker();
+	if (rt_recording && rt_live && rt_record_need_checker())
+		unmet_start();
 }

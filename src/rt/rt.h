@@ -90,6 +90,17 @@ struct rt_thread {
 	uint32_t spin_version;
 	uint64_t spin_next;         /* `next` right after it was recorded */
 	struct sched_thread *sched; /* NULL: not scheduled, see scheduler.h */
+	struct rt_call {
+		uint64_t start;                /* its first word, if it can be taken back; else 0 */
+		struct atomsan_frame *level;   /* the frame that it is; those below are of no call */
+		struct atomsan_frame *written; /* as `written` was before it */
+		uint64_t meetings;             /* when it was opened */
+		bool inside;                   /* since `start` it is one; else what comes between two */
+		bool open;                     /* it has made an access, and units of it may be open */
+		bool wrote;                    /* it has changed something since */
+		bool told;                     /* it must be told of */
+		uint32_t count, unmet;         /* calls so far, and those that were taken back */
+	} call;                                /* the outermost one, see unmet.h */
 	uint64_t careful;           /* not 0: every access goes the long way, see frames_or_segment_due() */
 };
 #define RT_WINDOW 0x20000ull

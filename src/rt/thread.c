@@ -111,6 +111,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	if (unlikely(rt_watching || rt_options.values))
 		__atomsan_thread.scheduled = empty_cell;
 	rt_self.number = number;
+	unmet_thread_begin();
 	rt_op_values(TRACE_OP_START, 0, (void *)low, size, parent, NULL);
 }
 
@@ -123,6 +124,7 @@ void rt_thread_end(void)
 	if (unlikely(rt_watching))
 		watch_thread_end();
 	rt_op(TRACE_OP_END, 0, NULL, NULL);
+	unmet_thread_end();
 	sched_thread_end();
 	rt_file_close_window();
 	rt_self.number = RT_NO_THREAD;
@@ -140,4 +142,5 @@ void rt_thread_forget(void)
 	rt_self.window = NULL;
 	rt_self.number = RT_NO_THREAD;
 	rt_self.flushing = 0;
+	unmet_forget();
 }

@@ -30,6 +30,9 @@ struct place {
 	bool over;               /* the thread has ended, and so does the stream with its last word */
 	bool drained;            /* its thread was told that this window is read and may be used again */
 	uint32_t limit_sequence; /* of the window that the limit lies in */
+	bool untold;             /* behind the limit is something that the thread may yet take back */
+	uint64_t key;            /* which none of that is below, nor what comes later */
+	unsigned blocked;        /* how often in a row others had to wait for that */
 };
 
 struct trace_live {
@@ -84,6 +87,8 @@ void live_enter_window(struct trace_live *live, struct stream *stream, struct pl
 void live_more(struct trace_cursor *cursor, struct stream *stream);
 /* Moves the limit to the end of what the thread has published. True if it moved. */
 bool live_move_limit(struct trace_live *live, struct place *place);
+/* What the thread has not told is wanted: it cannot be taken back any more. */
+void live_want(struct trace_live *live, struct place *place);
 /* A window that is sealed, read to its end, and followed by none: its thread may be waiting for it. */
 void live_drain(struct trace_live *live, struct stream *stream, struct place *place);
 void live_free_parked(struct trace_live *live);

@@ -221,14 +221,18 @@ static uint64_t next_key(const struct stream *s, const struct place *p, const st
 	if (at_limit(s, p) && p->window == ahead->limit_window && p->sequence == ahead->limit_sequence)
 		next.end = (const uint8_t *)ahead->limit;
 	key = stream_stamp(&next);
-	return key ? key : s->last;
+	if (!key)
+		key = s->last;
+	/* What has not been told may have been preceded by what was taken back, which had younger stamps. */
+	return at_limit(s, p) && key < p->key ? p->key : key;
 }
 
 /*
  * Puts the streams that have something in this round into the heap. False: the
- * lowest has moved on, or is held, with nothing in the round before that.
+ * lowest has moved on, or is held, with nothing in the round before that. If it has
+ * not told what it did, it is `untold`.
  */
-static bool fill_heap(struct trace_live *live, bool *held)
+static bool fill_heap(struct trace_live *live, bool *held, struct place **untold)
 {
 	struct trace_cursor *c = live->cursor;
 	uint64_t lowest = UINT64_MAX;
@@ -236,6 +240,7 @@ static bool fill_heap(struct trace_live *live, bool *held)
 
 	c->waiting = 0;
 	*held = false;
+	*untold = NULL;
 	for (uint32_t i = 0; i < c->stream_count; i++) {
 		struct place *p = &live->places[i], ahead;
 		struct stream *s = &c->streams[i];
@@ -245,7 +250,7 @@ static bool fill_heap(struct trace_live *live, bool *held)
 		if (p->window == NO_WINDOW)
 			continue;
 		ahead = *p;
-		p->moving = live_move_limit(live, &ahead);
+		p->moving = live_move_limit(live, &ahead) || ahead.untold;
 		hidden = !p->moving && worth_waiting(p);
 		p->moving = (p->moving || hidden) && !live->last;
 		/* What stands in a drained window now is for later, when the stream enters it anew. */
@@ -263,14 +268,25 @@ static bool fill_heap(struct trace_live *live, bool *held)
 			lowest = key;
 			ready = !at_limit(s, p) || !p->moving;
 			*held = hidden;
+			*untold = !ready && ahead.untold ? p : NULL;
 		}
 	}
 	return ready;
 }
 
+/* A call that is not over keeps others waiting. Most are over soon; who waits for windows cannot wait. */
+static void wait_for_call(struct trace_live *live, struct place *p, uint32_t seen)
+{
+	if (p->blocked++ || __atomic_load_n(&live->control->waiters, __ATOMIC_RELAXED))
+		live_want(live, p);
+	else
+		nap(live, seen);
+}
+
 bool live_refill(struct trace_cursor *c)
 {
 	struct trace_live *live = live_of(c);
+	struct place *untold;
 
 	for (;;) {
 		uint32_t seen = __atomic_load_n(&live->control->sealed, __ATOMIC_ACQUIRE);
@@ -286,13 +302,21 @@ bool live_refill(struct trace_cursor *c)
 			return false;
 		live->last = is_over(live);
 		live_read_tables(live);
+		if (live->last)
+			for (uint32_t i = 0; i < c->stream_count; i++)
+				if (live->places[i].window != NO_WINDOW)
+					live_want(live, &live->places[i]);
 		fix_round(live);
-		if (fill_heap(live, &held)) {
+		if (fill_heap(live, &held, &untold)) {
 			live->quiet = 0;
+			for (uint32_t i = 0; i < c->stream_count; i++)
+				live->places[i].blocked = 0;
 			stream_begin(c);
 			return true;
 		}
-		if (!live->last && (held || !c->waiting))
+		if (untold && !live->last)
+			wait_for_call(live, untold, seen);
+		else if (!live->last && (held || !c->waiting))
 			nap(live, seen);
 	}
 }

@@ -148,6 +148,46 @@ static const uint64_t *first_zero(const uint64_t *from, const uint64_t *end)
 }
 
 /*
+ * As far as the thread has filled the window, from `from` on, without what it may
+ * yet take back. Whether there is such is in the place, with the key that was there
+ * before it was looked for.
+ */
+static const uint64_t *end_of_told(struct place *p, const struct live_window *window, const uint64_t *from)
+{
+	uint64_t told = __atomic_load_n(&window->told, __ATOMIC_ACQUIRE);
+	const uint64_t *end = live_window_end(window), *to;
+
+	p->untold = false;
+	if (told & LIVE_ALL) {
+		to = first_zero(from, end);
+		/* What lies behind an index that came meanwhile belongs to what may be taken back. */
+		told = __atomic_load_n(&window->told, __ATOMIC_ACQUIRE);
+		if (told & LIVE_ALL)
+			return to;
+		if (window->words + (told & LIVE_INDEX) < to)
+			to = window->words + (told & LIVE_INDEX);
+		return to > from ? to : from;
+	}
+	to = window->words + (told & LIVE_INDEX);
+	if (to < from || to > end)
+		to = from;
+	p->key = told >> LIVE_KEY_SHIFT;
+	p->untold = to < end && __atomic_load_n(to, __ATOMIC_ACQUIRE);
+	return to;
+}
+
+void live_want(struct trace_live *live, struct place *p)
+{
+	struct live_window *window = live_window_at(live, p->limit_window);
+	uint64_t told = __atomic_load_n(&window->told, __ATOMIC_RELAXED);
+
+	while (!(told & (LIVE_ALL | LIVE_BACK)) &&
+	       !__atomic_compare_exchange_n(&window->told, &told, told | LIVE_ALL, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED))
+		;
+}
+
+/*
  * Moves the limit to the end of what the thread has published. A first word that
  * is not zero means a complete event, and words are filled from the last to the
  * first, so the first zero word lies between two events. True if it moved.
@@ -169,15 +209,19 @@ bool live_move_limit(struct trace_live *live, struct place *p)
 				p->limit = window->words;
 				moved = true;
 			}
-			zero = first_zero(p->limit, live_window_end(window));
+			if (state == LIVE_OPEN)
+				zero = end_of_told(p, window, p->limit);
+			else
+				zero = first_zero(p->limit, live_window_end(window));
 			moved |= zero != p->limit;
 			p->limit = zero;
 		}
+		p->untold &= state == LIVE_OPEN;
 		if (state == LIVE_OPEN) {
 			next = __atomic_load_n(&window->next, __ATOMIC_ACQUIRE);
 			/* Left by a handler, with what it interrupted perhaps not yet written. */
 			if (next) {
-				zero = first_zero(p->limit, live_window_end(window));
+				zero = end_of_told(p, window, p->limit);
 				moved |= zero != p->limit;
 				p->limit = zero;
 			}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What a thread wrote since its outermost call began is taken back when the call
+ * ends, unless somebody met it or one of those that overlap with it, the checker
+ * has read it, or there is something in it that has to be known whoever was met:
+ * memory that came and went, locks that were not given back, waits. Which sets
+ * belong together is learned from what functions do, so of each place in the
+ * program the first calls are told, and now and then one of the others.
+ */
+#include "rt/unmet.h"
+
+#include "rt/event_inl.h"
+#include "rt/follow.h"
+#include "rt/sys.h"
+
+struct unmet_thread unmet_threads[UNMET_THREADS];
+bool unmet_on;
+
+static struct {
+	uint64_t meetings;
+	int64_t met_open;
+} all __attribute__((aligned(64)));
+
+enum {
+	TAUGHT = 64,  /* calls with a place or a function in them that are told before one is taken back */
+	TELLING = 61, /* and one of so many, for good */
+};
+/* By the number of a place, and of a function. Threads that count at the same time lose a count. */
+static uint8_t taught_sites[1 << TRACE_ID_BITS], taught_functions[1 << TRACE_ID_BITS];
+
+/* ---- meeting ---- */
+
+/* Has the thread left the call that its `begin` speaks of, and not come to say so yet? What only its own
+ * thread writes is looked at from here, for the moment that the thread is sure to be there. */
+static bool is_open(struct unmet_thread *thread, uint64_t cell, bool *wrote)
+{
+	bool open;
+
+	__atomic_fetch_add(&thread->looking, 1, __ATOMIC_SEQ_CST);
+	open = (cell | 0xffff) > __atomic_load_n(&thread->begin, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&thread->inlined->low, __ATOMIC_RELAXED) > thread->self->call.level;
+	if (open)
+		*wrote = __atomic_load_n(&thread->self->call.wrote, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&thread->looking, 1, __ATOMIC_RELEASE);
+	return open;
+}
+
+static void unmark(struct unmet_thread *thread)
+{
+	if (__atomic_exchange_n(&thread->met, 0, __ATOMIC_SEQ_CST))
+		__atomic_fetch_sub(&all.met_open, 1, __ATOMIC_SEQ_CST);
+}
+
+bool unmet_meet(uint64_t cell, bool write) ATOMSAN_KEEPS_REGISTERS
+{
+	struct unmet_thread *thread = unmet_of(cell);
+	bool wrote = true;
+
+	if (!is_open(thread, cell, &wrote))
+		return false;
+	if (!write && !(cell & SHADOW_WRITTEN) && !wrote)
+		return true;
+	if (!__atomic_exchange_n(&thread->met, 1, __ATOMIC_SEQ_CST))
+		__atomic_fetch_add(&all.met_open, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&all.meetings, 1, __ATOMIC_SEQ_CST);
+	/* Pairs with close_call(): one of us sees that the mark is for nobody. */
+	if ((cell | 0xffff) <= __atomic_load_n(&thread->begin, __ATOMIC_SEQ_CST))
+		unmark(thread);
+	return false;
+}
+
+/* ---- a call of this thread ---- */
+
+static struct unmet_thread *mine(void)
+{
+	return &unmet_threads[rt_self.number & (UNMET_THREADS - 1)];
+}
+
+void unmet_access(void) ATOMSAN_KEEPS_REGISTERS
+{
+	struct rt_call *call = &rt_self.call;
+
+	if (call->open || (__atomsan_thread.top <= call->level && !rt_self.handlers))
+		return;
+	call->open = true;
+	call->wrote = false;
+	/* In this order: who is in the first is in the second, too. */
+	call->meetings = __atomic_load_n(&all.meetings, __ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE))
+		call->told = true;
+	/* Whoever finds a cell of the call finds this. */
+	__atomic_store_n(&mine()->begin, event_segment(rt_self.stamp, rt_self.sub), __ATOMIC_RELEASE);
+}
+
+static void close_call(void)
+{
+	struct unmet_thread *thread = mine();
+
+	if (!rt_self.call.open)
+		return;
+	if (__atomic_load_n(&all.meetings, __ATOMIC_ACQUIRE) != rt_self.call.meetings)
+		rt_self.call.told = true;
+	rt_self.call.open = false;
+	/* Pairs with unmet_meet(). */
+	__atomic_exchange_n(&thread->begin, UINT64_MAX, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&thread->met, __ATOMIC_SEQ_CST))
+		unmark(thread);
+}
+
+void unmet_split(void) ATOMSAN_KEEPS_REGISTERS
+{
+	rt_self.call.told = true;
+	close_call();
+}
+
+/* ---- what it wrote ---- */
+
+struct content {
+	int64_t locks;
+	uint64_t objects; /* of locks that were taken, less those that were given back */
+	bool stamped, taught;
+};
+
+static void teach(struct content *content, uint8_t *times)
+{
+	if (*times >= TAUGHT)
+		return;
+	content->taught = false;
+	++*times;
+}
+
+/* One that nobody need hear of; the object is what is left of its word. */
+static bool op_may_go(struct content *content, uint64_t op, uint64_t object)
+{
+	switch (op) {
+	case TRACE_OP_LOCK:
+	case TRACE_OP_RDLOCK:
+		content->locks++;
+		content->objects += object * 0x9e3779b97f4a7c15ull;
+		return true;
+	case TRACE_OP_UNLOCK:
+		content->objects -= object * 0x9e3779b97f4a7c15ull;
+		return --content->locks >= 0;
+	case TRACE_OP_ATOMIC_LOAD:
+	case TRACE_OP_ATOMIC_STORE:
+	case TRACE_OP_ATOMIC_RMW:
+	case TRACE_OP_ATOMIC_FAILED:
+	case TRACE_OP_FENCE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* May all of it go? What it teaches is counted as told, if it is not to go. */
+static bool may_go(const uint64_t *word, const uint64_t *end, struct content *content)
+{
+	bool go = true;
+
+	for (; word < end; word++) {
+		uint64_t id = *word >> TRACE_ID_SHIFT & TRACE_ID_MAX;
+
+		switch ((enum trace_event_kind)(*word & 7)) {
+		case TRACE_ACCESS:
+			teach(content, &taught_sites[id]);
+			break;
+		case TRACE_STAMPED:
+			teach(content, &taught_sites[id]);
+			content->stamped = true;
+			word++;
+			break;
+		case TRACE_ENTER:
+		case TRACE_SWITCH:
+			teach(content, &taught_functions[id]);
+			break;
+		case TRACE_EXIT:
+			break;
+		case TRACE_OP:
+			go &= op_may_go(content, id & ((1u << TRACE_OP_BITS) - 1),
+					*word >> TRACE_ADDRESS_SHIFT);
+			word++;
+			content->stamped |= *word >> TRACE_STAMP_SHIFT != 0;
+			break;
+		case TRACE_PREFIX:
+			go &= (id & 3) == TRACE_PREFIX_VALUE;
+			break;
+		case TRACE_NONE:
+			return false; /* a place that a handler has left for good */
+		}
+	}
+	return go && content->taught && !content->locks && !content->objects;
+}
+
+static struct live_window *window(void)
+{
+	return (struct live_window *)rt_self.window;
+}
+
+static uint64_t told_now(uint64_t next)
+{
+	return (next - (uint64_t)window()->words) / 8 | rt_self.stamp << LIVE_KEY_SHIFT;
+}
+
+/* Takes back all words from `start` to `next`. False: a handler has written behind them. */
+static bool take_back(uint64_t start, uint64_t next)
+{
+	const struct live_window *here = window();
+	uint64_t was = next;
+
+	for (uint64_t *p = (uint64_t *)start; p < (uint64_t *)next; p++)
+		__atomic_store_n(p, 0, __ATOMIC_RELAXED);
+	/* One instruction, which no handler can interrupt. */
+	__asm__ volatile("cmpxchgq %2, %1" : "+a"(was), "+m"(rt_self.next) : "r"(start) : "memory", "cc");
+	if (was == next)
+		return true;
+	if (window() == here)
+		for (uint64_t *p = (uint64_t *)start; p < (uint64_t *)next; p++)
+			__atomic_store_n(p, EVENT_NOTHING, __ATOMIC_RELAXED);
+	return false;
+}
+
+/* True if what the call wrote is no more. */
+static bool go_back(void)
+{
+	struct rt_call *call = &rt_self.call;
+	struct content content = {.taught = true};
+	uint64_t start = call->start, next = rt_self.next, told;
+
+	if (call->told || !call->inside || !start || next & RT_WINDOW || rt_self.handlers ||
+	    rt_self.parked_count || !may_go((uint64_t *)start, (uint64_t *)next, &content) ||
+	    call->count % TELLING == 0)
+		return false;
+	told = __atomic_load_n(&window()->told, __ATOMIC_RELAXED);
+	if (told & LIVE_ALL ||
+	    !__atomic_compare_exchange_n(&window()->told, &told, told | LIVE_BACK, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return false;
+	if (!take_back(start, next))
+		return false;
+	rt_self.written = call->written;
+	call->unmet++;
+	/* Stamps that are no more are still the thread's: what comes must have a higher one. */
+	if (content.stamped)
+		rt_self.sub = SHADOW_SUBS;
+	return true;
+}
+
+/* The frame that the thread's calls are, as far as is known by now: main is none, nor what a thread begins
+ * with, nor what that was given to call. */
+static struct atomsan_frame *level(void)
+{
+	struct atomsan_frame *frames = rt_self.frames;
+	const struct atomsan_function *first = frames->function;
+	const char *name;
+
+	if (__atomsan_thread.top == frames)
+		return frames + 1;
+	if (rt_self.number)
+		return frames + (first->flags & ATOMSAN_FN_PASSES_ON ? 2 : 1);
+	name = (const char *)&first->name + first->name;
+	return frames + (name[0] == 'm' && name[1] == 'a' && name[2] == 'i' && name[3] == 'n' && !name[4]);
+}
+
+void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
+{
+	struct rt_call *call = &rt_self.call;
+	struct atomsan_frame *low = __atomsan_thread.low;
+	bool lifted;
+
+	if (rt_self.handlers || !rt_self.frames || !rt_self.window) {
+		call->start = 0;
+		return;
+	}
+	close_call();
+	call->count += call->inside;
+	/* The checker waits: so that it gets beyond this thread, what comes next draws a stamp. */
+	lifted = call->start && __atomic_load_n(&window()->told, __ATOMIC_RELAXED) & LIVE_ALL;
+	go_back();
+	/* Who was told of frames is told of their end before anything else, which may be taken back. */
+	for (uint64_t *p; low < rt_self.written && (p = event_take(1));) {
+		uint64_t left = (uint64_t)(rt_self.written - low);
+
+		if (left > TRACE_ID_MAX - 1)
+			left = TRACE_ID_MAX - 1;
+		event_store(p, event_word(TRACE_EXIT, left, 0));
+		rt_self.written -= left;
+	}
+	for (; rt_self.written < low; rt_self.written++) {
+		struct event event = {.kind = TRACE_ENTER,
+				      .number = rt_module_function(rt_self.written->function),
+				      .address = (uint64_t)rt_self.written->receiver};
+
+		event_write(&event);
+	}
+	if (lifted)
+		rt_self.sub = SHADOW_SUBS;
+	call->level = level();
+	call->inside = __atomsan_thread.top > call->level;
+	call->written = rt_self.written;
+	call->told = false;
+	call->start = 0;
+	if (rt_self.next & RT_WINDOW)
+		return;
+	call->start = rt_self.next;
+	__atomic_store_n(&window()->told, told_now(rt_self.next), __ATOMIC_RELEASE);
+}
+
+/* ---- on and off ---- */
+
+void unmet_thread_begin(void)
+{
+	struct unmet_thread *thread = mine();
+	uint32_t nobody = 0;
+
+	rt_self.call = (struct rt_call){.level = rt_self.frames + 1};
+	if (!unmet_on)
+		return;
+	/* Two threads that the cells cannot tell apart. */
+	if (!rt_self.frames ||
+	    !__atomic_compare_exchange_n(&thread->owner, &nobody, rt_self.number + 1, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		unmet_stop();
+		return;
+	}
+	thread->self = &rt_self;
+	thread->inlined = &__atomsan_thread;
+}
+
+void unmet_thread_end(void)
+{
+	struct unmet_thread *thread = mine();
+
+	if (__atomic_load_n(&thread->owner, __ATOMIC_RELAXED) != rt_self.number + 1)
+		return;
+	close_call();
+	if (rt_live) {
+		__atomic_fetch_add(&rt_live->calls, rt_self.call.count, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&rt_live->unmet, rt_self.call.unmet, __ATOMIC_RELAXED);
+	}
+	rt_self.call = (struct rt_call){0};
+	/* A handler may have come in between there and never have gone back. */
+	for (unsigned tries = 0; tries < 1000 && __atomic_load_n(&thread->looking, __ATOMIC_ACQUIRE); tries++)
+		sys0(sched_yield);
+	__atomic_store_n(&thread->owner, 0, __ATOMIC_RELEASE);
+}
+
+void unmet_start(void)
+{
+	static bool started;
+
+	if (!rt_live || started || rt_live->all_calls || rt_options.all_calls || rt_options.filter != 1 ||
+	    rt_self.number == RT_NO_THREAD)
+		return;
+	started = true;
+	for (unsigned i = 0; i < UNMET_THREADS; i++)
+		unmet_threads[i].begin = UINT64_MAX;
+	unmet_on = true;
+	unmet_thread_begin();
+}
+
+void unmet_stop(void)
+{
+	__atomic_store_n(&unmet_on, false, __ATOMIC_RELEASE);
+}
+
+void unmet_forget(void)
+{
+	unmet_on = false;
+	rt_self.call = (struct rt_call){0};
+}
