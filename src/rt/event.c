@@ -190,6 +190,11 @@ INLINE void call_goes_on(enum trace_op op)
 	if (likely(!unmet_on))
 		return;
 	switch (op) {
+	case TRACE_OP_LOCK:
+	case TRACE_OP_RDLOCK:
+		if (unlikely(unmet_long()))
+			unmet_lock();
+		break;
 	case TRACE_OP_CREATE:
 	case TRACE_OP_JOIN:
 	case TRACE_OP_WAIT:

@@ -245,9 +245,10 @@ static bool go_back(void)
 	return true;
 }
 
-/* The frame that the thread's calls are, as far as is known by now: main is none, nor what a thread begins
- * with, nor what that was given to call. */
-static struct atomsan_frame *level(void)
+/* ---- which call it is ---- */
+
+/* Main is no unit, nor what a thread begins with, nor what that was given to call. */
+static struct atomsan_frame *outermost(void)
 {
 	struct atomsan_frame *frames = rt_self.frames;
 	const struct atomsan_function *first = frames->function;
@@ -259,6 +260,55 @@ static struct atomsan_frame *level(void)
 		return frames + (first->flags & ATOMSAN_FN_PASSES_ON ? 2 : 1);
 	name = (const char *)&first->name + first->name;
 	return frames + (name[0] == 'm' && name[1] == 'a' && name[2] == 'i' && name[3] == 'n' && !name[4]);
+}
+
+/*
+ * A worker's function lasts as long as its thread. But where locks are taken in a
+ * loop that is no walk, its iterations are the units, and nothing around them is
+ * (src/model/frames.c). By the number of the loop: somebody took one in it.
+ */
+static bool workers_loops[1 << TRACE_ID_BITS];
+
+static bool *workers_loop(const struct atomsan_frame *frame)
+{
+	uint64_t number;
+
+	if ((frame->function->flags & (ATOMSAN_FN_LOOP | ATOMSAN_FN_WALK)) != ATOMSAN_FN_LOOP)
+		return NULL;
+	number = rt_module_function(frame->function);
+	return number < TRACE_ID_MAX ? &workers_loops[number] : NULL;
+}
+
+static struct atomsan_frame *level(void)
+{
+	struct atomsan_frame *level = outermost();
+
+	for (struct atomsan_frame *frame = level; frame < __atomsan_thread.top; frame++) {
+		const bool *loop = workers_loop(frame);
+
+		if (loop && *loop)
+			level = frame;
+	}
+	return level;
+}
+
+void unmet_lock(void) ATOMSAN_KEEPS_REGISTERS
+{
+	struct rt_call *call = &rt_self.call;
+
+	if (!call->inside)
+		return;
+	for (struct atomsan_frame *frame = rt_self.written; --frame > call->level;) {
+		bool *loop = workers_loop(frame);
+
+		if (!loop)
+			continue;
+		/* So the checker has to know of this lock; and of what was written so far it will. */
+		*loop = true;
+		call->told = true;
+		call->level = frame;
+		return;
+	}
 }
 
 void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS

@@ -67,6 +67,14 @@ static inline bool unmet_boundary_due(void)
 {
 	return unlikely(unmet_on) && __atomsan_thread.low <= rt_self.call.level;
 }
+/* A lock was taken, in a call that has written much. */
+void unmet_lock(void) ATOMSAN_KEEPS_REGISTERS;
+static inline bool unmet_long(void)
+{
+	enum { LONG = 1024 }; /* bytes */
+
+	return rt_self.next - rt_self.call.start > LONG;
+}
 /* The model ends all units of the thread here. */
 void unmet_split(void) ATOMSAN_KEEPS_REGISTERS;
 /* What was written so far cannot be taken back, for it is in a window that was given away. */
