@@ -246,6 +246,8 @@ INLINE void write_op(enum trace_op op, unsigned flags, const void *object, const
 	if (likely(rt_on() && !rt_self.sched && !rt_watching && number < TRACE_OP_SITE_MAX &&
 		   event_region_known((uint64_t)object))) {
 		event_frames();
+		/* Calls that were taken back may have left that to whoever comes next. */
+		due |= order_due_anyway();
 		p = due || number == TRACE_NO_SITE ? event_take_stamped(2, &stamp) : event_take(2);
 		if (!p)
 			return;

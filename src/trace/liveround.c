@@ -302,10 +302,6 @@ bool live_refill(struct trace_cursor *c)
 			return false;
 		live->last = is_over(live);
 		live_read_tables(live);
-		if (live->last)
-			for (uint32_t i = 0; i < c->stream_count; i++)
-				if (live->places[i].window != NO_WINDOW)
-					live_want(live, &live->places[i]);
 		fix_round(live);
 		if (fill_heap(live, &held, &untold)) {
 			live->quiet = 0;

@@ -209,6 +209,9 @@ bool live_move_limit(struct trace_live *live, struct place *p)
 				p->limit = window->words;
 				moved = true;
 			}
+			/* Nobody comes to the end of a call any more. */
+			if (state == LIVE_OPEN && live->last)
+				live_want(live, p);
 			if (state == LIVE_OPEN)
 				zero = end_of_told(p, window, p->limit);
 			else
