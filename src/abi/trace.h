@@ -173,7 +173,9 @@ enum trace_prefix {
 	/* what the program says of itself (atomsan/atomsan.h) */                        \
 	X(80, UNIT_BEGIN, "unit-begin", "-", "-", "-")                                   \
 	X(81, UNIT_END, "unit-end", "-", "-", "-")                                       \
-	X(82, THREAD_NAME, "thread-name", "address of the name's metadata", "-", "-")
+	X(82, THREAD_NAME, "thread-name", "address of the name's metadata", "-", "-")    \
+	/* what the runtime says, if asked to (rt/unmet.h) */                            \
+	X(83, UNMET, "unmet", "-", "events of the thread before it that no checker needs", "-")
 
 enum trace_op {
 #define X(number, name, text, object, value, other) TRACE_OP_##name = number,

@@ -83,6 +83,12 @@ int checking_prepare(struct checking *checking, const struct trace *trace, struc
 	return 0;
 }
 
+bool checking_beyond_calls(const struct checking *checking)
+{
+	return checking->sets || checking->units || checking->spec_files || checking->keep_at_waits ||
+	       checking->keep_loops || checking->atomics || checking->every_cycle;
+}
+
 void checking_release(struct checking *checking)
 {
 	spec_free(checking->spec);

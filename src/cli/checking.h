@@ -43,5 +43,7 @@ int checking_files(const struct checking *checking, struct err *err);
 int checking_prepare(struct checking *checking, const struct trace *trace, struct serial_options *options,
 		     struct err *err);
 void checking_release(struct checking *checking);
+/* May there be units that no outermost call contains, or that do not end where it waits? */
+bool checking_beyond_calls(const struct checking *checking);
 
 #endif

@@ -215,6 +215,8 @@ int follow(const struct verb *verb, struct follow_options *options)
 	result = result_path(process);
 	if (result)
 		close(open(result, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+	if (keep >= 0 || checking_beyond_calls(&options->checking))
+		trace_live_want_all(watch.live);
 	/* Who reads what we print may be gone before we are. */
 	signal(SIGPIPE, SIG_IGN);
 	if (write(LIVE_FD_READY, "", 1) != 1)

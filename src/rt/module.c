@@ -7,6 +7,7 @@
 #include "rt/rt.h"
 #include "rt/sections.h"
 #include "rt/sys.h"
+#include "rt/unmet.h"
 #include "rt/watch.h"
 
 #include <dlfcn.h>
@@ -61,6 +62,29 @@ uint64_t rt_module_find_site(uint64_t address) ATOMSAN_KEEPS_REGISTERS
 uint64_t rt_module_find_function(uint64_t address) ATOMSAN_KEEPS_REGISTERS
 {
 	return find(address, sizeof(struct atomsan_function), true);
+}
+
+/* Does the program itself say what is a unit? */
+static bool declares_units(const struct module *module)
+{
+	for (uint64_t i = 0; i + 4 < module->spec_length; i++) {
+		const char *line = module->spec + i;
+
+		if ((!i || line[-1] == '\n' || !line[-1]) && line[0] == 'u' && line[1] == 'n' && line[2] == 'i' &&
+		    line[3] == 't')
+			return true;
+	}
+	return false;
+}
+
+bool rt_module_declares_units(void)
+{
+	uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (declares_units(&modules[i]))
+			return true;
+	return false;
 }
 
 const struct atomsan_variable *rt_module_variable(uint64_t address) ATOMSAN_KEEPS_REGISTERS
@@ -308,6 +332,8 @@ EXPORT void __atomsan_module_register(struct atomsan_module *given)
 	module->strings_length = (uint64_t)(given->strings_end - given->strings_begin);
 	next_site += module->sites.length / sizeof(struct atomsan_site);
 	next_function += module->functions.length / sizeof(struct atomsan_function);
+	if (unlikely(unmet_on) && declares_units(module))
+		unmet_stop();
 	/* Pairs with the load in find(): whoever sees the count sees the tables. */
 	__atomic_store_n(&module_count, number + 1, __ATOMIC_RELEASE);
 	for (const struct atomsan_function *f = given->functions_begin; f < given->functions_end; f++)

@@ -202,6 +202,9 @@ static inline uint64_t rt_module_function(const struct atomsan_function *functio
 							   : rt_module_find_function((uint64_t)function);
 }
 
+/* Is something declared to be a unit, by an annotation? */
+bool rt_module_declares_units(void);
+
 /* The variable of a registered module that has this byte, or NULL. Looks through all of them. */
 const struct atomsan_variable *rt_module_variable(uint64_t address) ATOMSAN_KEEPS_REGISTERS;
 

@@ -119,6 +119,7 @@ struct content {
 	int64_t locks;
 	uint64_t objects; /* of locks that were taken, less those that were given back */
 	bool stamped, taught;
+	uint64_t events;
 };
 
 static void teach(struct content *content, uint8_t *times)
@@ -160,6 +161,7 @@ static bool may_go(const uint64_t *word, const uint64_t *end, struct content *co
 	for (; word < end; word++) {
 		uint64_t id = *word >> TRACE_ID_SHIFT & TRACE_ID_MAX;
 
+		content->events++;
 		switch ((enum trace_event_kind)(*word & 7)) {
 		case TRACE_ACCESS:
 			teach(content, &taught_sites[id]);
@@ -169,11 +171,15 @@ static bool may_go(const uint64_t *word, const uint64_t *end, struct content *co
 			content->stamped = true;
 			word++;
 			break;
-		case TRACE_ENTER:
 		case TRACE_SWITCH:
+			content->events++; /* two in one word */
+			teach(content, &taught_functions[id]);
+			break;
+		case TRACE_ENTER:
 			teach(content, &taught_functions[id]);
 			break;
 		case TRACE_EXIT:
+			go &= id != 0;
 			break;
 		case TRACE_OP:
 			go &= op_may_go(content, id & ((1u << TRACE_OP_BITS) - 1),
@@ -182,6 +188,7 @@ static bool may_go(const uint64_t *word, const uint64_t *end, struct content *co
 			content->stamped |= *word >> TRACE_STAMP_SHIFT != 0;
 			break;
 		case TRACE_PREFIX:
+			content->events--;
 			go &= (id & 3) == TRACE_PREFIX_VALUE;
 			break;
 		case TRACE_NONE:
@@ -219,8 +226,25 @@ static bool take_back(uint64_t start, uint64_t next)
 	return false;
 }
 
-/* True if what the call wrote is no more. */
-static bool go_back(void)
+/* The same for who wants to see what would be taken back. */
+static void mark(uint64_t events)
+{
+	struct event event = {.kind = TRACE_OP,
+			      .op = TRACE_OP_UNMET,
+			      .stamped = true,
+			      .number = TRACE_NO_SITE,
+			      .has_value = true,
+			      .value = events};
+	uint64_t stamp = event_write(&event);
+
+	if (stamp)
+		event_new_floor(stamp);
+	__atomsan_thread.segment = __atomsan_thread.fresh;
+	rt_self.call.unmet++;
+}
+
+/* Takes back what the call wrote, if it may be. */
+static void go_back(void)
 {
 	struct rt_call *call = &rt_self.call;
 	struct content content = {.taught = true};
@@ -229,20 +253,23 @@ static bool go_back(void)
 	if (call->told || !call->inside || !start || next & RT_WINDOW || rt_self.handlers ||
 	    rt_self.parked_count || !may_go((uint64_t *)start, (uint64_t *)next, &content) ||
 	    call->count % TELLING == 0)
-		return false;
+		return;
+	if (unlikely(rt_options.mark_calls)) {
+		mark(content.events);
+		return;
+	}
 	told = __atomic_load_n(&window()->told, __ATOMIC_RELAXED);
 	if (told & LIVE_ALL ||
 	    !__atomic_compare_exchange_n(&window()->told, &told, told | LIVE_BACK, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
-		return false;
+		return;
 	if (!take_back(start, next))
-		return false;
+		return;
 	rt_self.written = call->written;
 	call->unmet++;
 	/* Stamps that are no more are still the thread's: what comes must have a higher one. */
 	if (content.stamped)
 		rt_self.sub = SHADOW_SUBS;
-	return true;
 }
 
 /* ---- which call it is ---- */
@@ -399,7 +426,7 @@ void unmet_start(void)
 	static bool started;
 
 	if (!rt_live || started || rt_live->all_calls || rt_options.all_calls || rt_options.filter != 1 ||
-	    rt_self.number == RT_NO_THREAD)
+	    rt_self.number == RT_NO_THREAD || rt_module_declares_units())
 		return;
 	started = true;
 	for (unsigned i = 0; i < UNMET_THREADS; i++)

@@ -169,6 +169,11 @@ void trace_live_stats(const struct trace_live *live, struct trace_live_stats *st
 	*stats = live->stats;
 }
 
+void trace_live_want_all(struct trace_live *live)
+{
+	live->control->all_calls = 1;
+}
+
 void trace_live_between(struct trace_live *live, void (*between)(void))
 {
 	live->between = between;

@@ -36,6 +36,9 @@ struct trace_live_stats {
 };
 void trace_live_stats(const struct trace_live *live, struct trace_live_stats *stats);
 
+/* Before the program is told that its checker is ready: it shall tell of all calls (rt/unmet.h). */
+void trace_live_want_all(struct trace_live *live);
+
 /* For tests: called between the looks at two threads, so that what happens just there happens often. */
 void trace_live_between(struct trace_live *live, void (*between)(void));
 /* Writes into the program's memory that it shall end at once, and sees to it. */
