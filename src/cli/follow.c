@@ -189,14 +189,16 @@ static void say_what_was_done(struct trace_live *live, const struct finding_list
 	trace_live_stats(live, &stats);
 	fprintf(stderr,
 		"atomsan: %.0f events of process %" PRIu32 ", in %" PRIu64 " windows, %" PRIu64
-		" rounds and %" PRIu64 " naps\n",
-		events, trace_live_trace(live)->header.pid, stats.windows, stats.rounds, stats.naps);
+		" rounds and %" PRIu64 " naps; %" PRIu64 " of %" PRIu64 " calls met nobody\n",
+		events, trace_live_trace(live)->header.pid, stats.windows, stats.rounds, stats.naps,
+		stats.unmet, stats.calls);
 }
 
 int follow(const struct verb *verb, struct follow_options *options)
 {
 	int keep = fcntl(LIVE_FD_TRACE, F_GETFD) < 0 ? -1 : LIVE_FD_TRACE, status, published;
 	struct watch watch = {.verb = verb, .halt = rtoption_number("halt_on_error")};
+	struct trace_live_stats stats;
 	struct finding_list *list;
 	FILE *document = NULL;
 	struct err err;
@@ -226,6 +228,9 @@ int follow(const struct verb *verb, struct follow_options *options)
 	list = finding_list_new("run");
 	status = check(&watch, options, list);
 	count_seconds(list, process, &options->cost);
+	trace_live_stats(watch.live, &stats);
+	if (stats.unmet)
+		finding_add_count(list, "calls that met nobody, left out", (double)stats.unmet);
 	if (rtoption_number("verbosity"))
 		say_what_was_done(watch.live, list);
 	if (result && options->publish.json) {

@@ -31,13 +31,14 @@ static char *absolute(const char *path)
 
 /* ATOMSAN_OPTIONS with what this verb wants before what the user has set already. */
 static void set_options(const char *self, const char *folder, const char *keep, const char *buffer, int halt,
-			int verbose)
+			int all_calls, int verbose)
 {
 	const char *old = getenv("ATOMSAN_OPTIONS");
-	char *options = mem_textf("check=1:checker=%s:results=%s%s%s%s%s%s%s%s%s", self, folder,
+	char *options = mem_textf("check=1:checker=%s:results=%s%s%s%s%s%s%s%s%s%s", self, folder,
 				  keep ? ":record=" : "", keep ? keep : "", buffer ? ":buffer=" : "",
 				  buffer ? buffer : "", halt ? ":halt_on_error=1" : "",
-				  verbose ? ":verbosity=1" : "", old && *old ? ":" : "", old ? old : "");
+				  all_calls ? ":all_calls=1" : "", verbose ? ":verbosity=1" : "",
+				  old && *old ? ":" : "", old ? old : "");
 
 	setenv("ATOMSAN_OPTIONS", options, 1);
 	free(options);
@@ -118,24 +119,19 @@ struct options {
 	struct follow_options follow;
 	struct noise noise;
 	const char *keep, *buffer;
-	int halt, verbose, following;
+	int halt, all_calls, verbose, following;
 };
 
 /* Both for this command and for the checkers, which are given the same words. */
 static int read_options(int argc, char **argv, struct options *o)
 {
 	const struct cli_option table[] = {
-		CHECKING_OPTIONS(o->follow.checking),
-		PUBLISH_OPTIONS(o->follow.publish),
-		{"--keep-trace", &o->keep, NULL},
-		{"--buffer", &o->buffer, NULL},
-		{"--halt-on-error", NULL, &o->halt},
-		{"--verbose", NULL, &o->verbose},
-		{"--follow", NULL, &o->following},
-		COST_OPTION(o->follow.cost),
-		NOISE_OPTIONS(o->noise),
-		NOISE_SEED_OPTION(o->noise),
-		{NULL, NULL, NULL},
+		CHECKING_OPTIONS(o->follow.checking), PUBLISH_OPTIONS(o->follow.publish),
+		{"--keep-trace", &o->keep, NULL},     {"--buffer", &o->buffer, NULL},
+		{"--halt-on-error", NULL, &o->halt},  {"--all-calls", NULL, &o->all_calls},
+		{"--verbose", NULL, &o->verbose},     {"--follow", NULL, &o->following},
+		COST_OPTION(o->follow.cost),          NOISE_OPTIONS(o->noise),
+		NOISE_SEED_OPTION(o->noise),          {NULL, NULL, NULL},
 	};
 
 	*o = (struct options){0};
@@ -228,7 +224,7 @@ static int run(int argc, char **argv)
 	folder = folder_make("run", &err);
 	if (!folder)
 		return cli_fail(&verb_run, &err);
-	set_options(self, folder, trace, options.buffer, options.halt, options.verbose);
+	set_options(self, folder, trace, options.buffer, options.halt, options.all_calls, options.verbose);
 	if (!strcmp(argv[words - 1], "--"))
 		words--;
 	pass_words(words - 1, argv + 1);
@@ -255,6 +251,8 @@ const struct verb verb_run = {
 	.help = CHECKING_HELP PUBLISH_HELP
 	"  --halt-on-error          end the program at the first violation\n"
 	"  --keep-trace=FILE        also leave the whole trace\n"
+	"  --all-calls              tell the checker of all calls, also of those that no other\n"
+	"                           thread's came across and that are on no cycle: slower\n"
 	"  --buffer=MB              how far the program may be ahead of its checker (default 4)\n"
 	"  --verbose                say what is done\n" COST_HELP NOISE_HELP NOISE_SEED_HELP "\n"
 	"Violations are printed to standard error as they are found. The exit status is 66 if\n"

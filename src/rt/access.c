@@ -145,13 +145,13 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 	/* As inlined code finds it, without constants that would need registers. */
 	uint64_t *cell =
 		(uint64_t *)(__atomsan_thread.shadow_base + ((uint64_t)p & __atomsan_thread.shadow_mask));
-	uint64_t value, segment;
+	uint64_t value, segment, was;
 
 	/* In one register, not as base and index in two. */
 	__asm__("" : "+r"(cell));
 	if (unlikely(frames_or_segment_due()) && !event_catch_up())
 		return false;
-	value = *cell;
+	value = was = *cell;
 	segment = __atomsan_thread.segment;
 	/* An untouched cell: access_any() sees whether the address is of a known region. */
 	if (unlikely(!value || value > segment))
@@ -164,7 +164,8 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 	}
 	if (kinds != READS)
 		rt_self.call.wrote = true;
-	__atomic_store_n(cell, value | granule_mask(p, size, kinds), __ATOMIC_RELAXED);
+	if (!take_cell(cell, was, value | granule_mask(p, size, kinds), kinds != READS))
+		return false;
 	write_access(p, site);
 	return true;
 }
@@ -235,7 +236,7 @@ INLINE bool step_taken(const char *p, unsigned size, uint64_t kinds, uint64_t se
 {
 	uint64_t *cell =
 		(uint64_t *)(__atomsan_thread.shadow_base + ((uint64_t)p & __atomsan_thread.shadow_mask));
-	uint64_t value = *cell, mask = granule_mask(p, size, kinds);
+	uint64_t was = *cell, value = was, mask = granule_mask(p, size, kinds);
 
 	if (unlikely(!value || value > segment || shadow_is_shared(value)) || recorded(value, segment, mask))
 		return false;
@@ -246,8 +247,7 @@ INLINE bool step_taken(const char *p, unsigned size, uint64_t kinds, uint64_t se
 	}
 	if (kinds != READS)
 		rt_self.call.wrote = true;
-	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
-	return true;
+	return take_cell(cell, was, value | mask, kinds != READS);
 }
 
 /*

@@ -61,6 +61,21 @@ INLINE bool same_thread(uint64_t cell, uint64_t segment)
 }
 
 /*
+ * The cell becomes ours. Calls that may be taken back (unmet.h) need to know of
+ * every reader, and readers that no lock keeps apart may come at the same time: false,
+ * and nothing is done, if another one came first. Where a lock is held that nobody
+ * shares, they do not.
+ */
+INLINE bool take_cell(uint64_t *cell, uint64_t was, uint64_t now, bool write)
+{
+	if (unlikely(unmet_on) && !write && rt_self.locks <= 0)
+		return __atomic_compare_exchange_n(cell, &was, now, false, __ATOMIC_RELAXED,
+						   __ATOMIC_RELAXED);
+	__atomic_store_n(cell, now, __ATOMIC_RELAXED);
+	return true;
+}
+
+/*
  * Does who reads take over a cell of others that nobody shares? What is in the cell
  * cannot be foreseen, and a wrong guess waits for the cell to come from memory: it
  * is asked last.
@@ -136,36 +151,42 @@ INLINE uint64_t shared_cell(uint64_t value, bool kept)
 	return (value & SHADOW_STAMP_MASK) | SHADOW_SHARED | 1ull << rt_self.slot | (uint64_t)kept << first;
 }
 
-INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segment)
+/* False: somebody else came first, and it is to be looked at again. */
+INLINE bool try_remember(uint64_t granule, uint64_t mask, bool write, uint64_t segment)
 {
 	uint64_t *cell = shadow_cell(granule), value = *cell;
 	uint64_t *reader = shadow_reader(rt_self.slot, granule);
 	uint64_t mine = segment & ATOMSAN_SEGMENT_MASK;
 	bool kept = unlikely(unmet_on) && meet(granule, value, mask, write, segment);
 
-	rt_self.call.wrote |= write && mask;
-	if (same_segment(value, segment)) {
-		__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
-	} else if (unlikely(shadow_is_shared(value))) {
+	if (same_segment(value, segment))
+		return take_cell(cell, value, value | mask, write);
+	if (unlikely(shadow_is_shared(value))) {
 		if (!write) {
 			*reader = same_segment(*reader, segment) ? *reader | mask : mine | mask;
 			if (!(value >> rt_self.slot & 1))
 				__atomic_fetch_or(cell, 1ull << rt_self.slot, __ATOMIC_RELAXED);
-			return;
+			return true;
 		}
 		/* What readers remember is void from here on. */
 		for (unsigned slot = 0; slot < ATOMSAN_SLOTS; slot++)
 			if (value >> slot & 1)
 				__atomic_fetch_and(shadow_reader(slot, granule), ATOMSAN_SEGMENT_MASK,
 						   __ATOMIC_RELAXED);
-		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
-	} else if (!kept && (write || !value || taken_over(value, segment))) {
-		__atomic_store_n(cell, mine | mask, __ATOMIC_RELAXED);
-	} else {
-		/* Another thread only read it, and so do we. */
-		*reader = mine | mask;
-		__atomic_store_n(cell, shared_cell(value, kept), __ATOMIC_RELAXED);
+		return take_cell(cell, value, mine | mask, write);
 	}
+	if (!kept && (write || !value || taken_over(value, segment)))
+		return take_cell(cell, value, mine | mask, write);
+	/* Another thread only read it, and so do we. */
+	*reader = mine | mask;
+	return take_cell(cell, value, shared_cell(value, kept), write);
+}
+
+INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segment)
+{
+	rt_self.call.wrote |= write && mask;
+	while (!try_remember(granule, mask, write, segment))
+		;
 }
 
 /* Draw a stamp for this access and write it with the event. Returns the new segment, 0 if there is none. A

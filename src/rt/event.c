@@ -257,7 +257,9 @@ INLINE void write_op(enum trace_op op, unsigned flags, const void *object, const
 		end_segment(stamp);
 		call_goes_on(op);
 		order_note(op, flags, object, 0);
-		rt_self.locks += (op == TRACE_OP_LOCK) - (op == TRACE_OP_UNLOCK);
+		/* Readers-writer locks are let go the same way by both. */
+		if (!(flags & TRACE_LOCK_RW))
+			rt_self.locks += (op == TRACE_OP_LOCK) - (op == TRACE_OP_UNLOCK);
 		return;
 	}
 

@@ -70,8 +70,8 @@ static bool declares_units(const struct module *module)
 	for (uint64_t i = 0; i + 4 < module->spec_length; i++) {
 		const char *line = module->spec + i;
 
-		if ((!i || line[-1] == '\n' || !line[-1]) && line[0] == 'u' && line[1] == 'n' && line[2] == 'i' &&
-		    line[3] == 't')
+		if ((!i || line[-1] == '\n' || !line[-1]) && line[0] == 'u' && line[1] == 'n' &&
+		    line[2] == 'i' && line[3] == 't')
 			return true;
 	}
 	return false;

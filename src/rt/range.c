@@ -60,7 +60,7 @@ INLINE bool range_recorded(uint64_t p, uint64_t length, uint64_t kinds)
 /* As access_granule(), for one granule of a range. False: this one needs care. */
 INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t segment, bool *news)
 {
-	uint64_t *cell = shadow_cell(granule), value = *cell;
+	uint64_t *cell = shadow_cell(granule), was = *cell, value = was;
 
 	if (recorded(value, segment, mask))
 		return true;
@@ -84,7 +84,8 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	}
 	rt_self.call.wrote |= write;
-	__atomic_store_n(cell, value | mask, __ATOMIC_RELAXED);
+	if (!take_cell(cell, was, value | mask, write))
+		return false;
 	*news = true;
 	return true;
 }
@@ -188,7 +189,7 @@ INLINE uint64_t pair_step(uint64_t value, uint64_t bytes, uint64_t kinds, uint64
 INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
 			uint64_t value)
 {
-	uint64_t *cells = pair_cells(p), bytes, segment, first, second = 0;
+	uint64_t *cells = pair_cells(p), bytes, segment, first, second = 0, was[2];
 
 	if (unlikely(rt_watching || !rt_options.filter || !length) || !pair_fits(p, length))
 		return false;
@@ -198,19 +199,22 @@ INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const st
 	if (unlikely(frames_or_segment_due()) && !event_catch_up())
 		return false;
 	segment = __atomsan_thread.segment;
-	first = pair_step(cells[0], bytes & 0xff, kinds, segment);
+	was[0] = cells[0];
+	first = pair_step(was[0], bytes & 0xff, kinds, segment);
+	was[1] = bytes >= 0x100 ? cells[1] : 0;
 	if (bytes >= 0x100)
-		second = pair_step(cells[1], bytes >> 8, kinds, segment);
+		second = pair_step(was[1], bytes >> 8, kinds, segment);
 	if (unlikely(!first || (bytes >= 0x100 && !second)))
 		return false;
 	/* What is filled for the first time comes by untouched cells all the time. */
-	if ((!cells[0] || (second && !cells[1])) && unlikely(!event_region_known((uint64_t)p)))
+	if ((!was[0] || (second && !was[1])) && unlikely(!event_region_known((uint64_t)p)))
 		return false;
 	if (kinds != READS)
 		rt_self.call.wrote = true;
-	__atomic_store_n(&cells[0], first, __ATOMIC_RELAXED);
-	if (second)
-		__atomic_store_n(&cells[1], second, __ATOMIC_RELAXED);
+	if (!take_cell(&cells[0], was[0], first, kinds != READS))
+		return false;
+	if (second && !take_cell(&cells[1], was[1], second, kinds != READS))
+		remember(shadow_granule((const char *)p + 8), (bytes >> 8) * kinds, kinds != READS, segment);
 	if (value)
 		write_access_length(p, value, site);
 	else

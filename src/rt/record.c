@@ -356,6 +356,7 @@ int rt_record_finish(int wait_status)
 {
 	if (!rt_recording)
 		return wait_status;
+	unmet_count();
 	rt_header->exit_status = wait_status;
 	__atomic_store_n(&rt_header->state, TRACE_FINISHED, __ATOMIC_RELEASE);
 	return checker_verdict(wait_status);

@@ -101,7 +101,7 @@ struct rt_thread {
 		bool told;                     /* it must be told of */
 		uint32_t count, unmet;         /* calls so far, and those that were taken back */
 	} call;                                /* the outermost one, see unmet.h */
-	uint64_t careful;           /* not 0: every access goes the long way, see frames_or_segment_due() */
+	uint64_t careful; /* not 0: every access goes the long way, see frames_or_segment_due() */
 };
 #define RT_WINDOW 0x20000ull
 extern __thread struct rt_thread rt_self __attribute__((tls_model("local-exec")));

@@ -12,6 +12,7 @@
 #include "rt/event_inl.h"
 #include "rt/follow.h"
 #include "rt/sys.h"
+#include "rt/watch.h"
 
 struct unmet_thread unmet_threads[UNMET_THREADS];
 bool unmet_on;
@@ -259,9 +260,8 @@ static void go_back(void)
 		return;
 	}
 	told = __atomic_load_n(&window()->told, __ATOMIC_RELAXED);
-	if (told & LIVE_ALL ||
-	    !__atomic_compare_exchange_n(&window()->told, &told, told | LIVE_BACK, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_RELAXED))
+	if (told & LIVE_ALL || !__atomic_compare_exchange_n(&window()->told, &told, told | LIVE_BACK, false,
+							    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	if (!take_back(start, next))
 		return;
@@ -393,14 +393,22 @@ void unmet_thread_begin(void)
 	if (!unmet_on)
 		return;
 	/* Two threads that the cells cannot tell apart. */
-	if (!rt_self.frames ||
-	    !__atomic_compare_exchange_n(&thread->owner, &nobody, rt_self.number + 1, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+	if (!rt_self.frames || !__atomic_compare_exchange_n(&thread->owner, &nobody, rt_self.number + 1,
+							    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 		unmet_stop();
 		return;
 	}
 	thread->self = &rt_self;
 	thread->inlined = &__atomsan_thread;
+}
+
+void unmet_count(void)
+{
+	if (!rt_live)
+		return;
+	__atomic_fetch_add(&rt_live->calls, rt_self.call.count, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&rt_live->unmet, rt_self.call.unmet, __ATOMIC_RELAXED);
+	rt_self.call.count = rt_self.call.unmet = 0;
 }
 
 void unmet_thread_end(void)
@@ -410,10 +418,7 @@ void unmet_thread_end(void)
 	if (__atomic_load_n(&thread->owner, __ATOMIC_RELAXED) != rt_self.number + 1)
 		return;
 	close_call();
-	if (rt_live) {
-		__atomic_fetch_add(&rt_live->calls, rt_self.call.count, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&rt_live->unmet, rt_self.call.unmet, __ATOMIC_RELAXED);
-	}
+	unmet_count();
 	rt_self.call = (struct rt_call){0};
 	/* A handler may have come in between there and never have gone back. */
 	for (unsigned tries = 0; tries < 1000 && __atomic_load_n(&thread->looking, __ATOMIC_ACQUIRE); tries++)
@@ -426,7 +431,8 @@ void unmet_start(void)
 	static bool started;
 
 	if (!rt_live || started || rt_live->all_calls || rt_options.all_calls || rt_options.filter != 1 ||
-	    rt_self.number == RT_NO_THREAD || rt_module_declares_units())
+	    rt_options.values || rt_watching || rt_self.sched || rt_self.number == RT_NO_THREAD ||
+	    rt_module_declares_units())
 		return;
 	started = true;
 	for (unsigned i = 0; i < UNMET_THREADS; i++)

@@ -89,6 +89,8 @@ void unmet_stop(void);
 void unmet_forget(void); /* in a forked child */
 void unmet_thread_begin(void);
 void unmet_thread_end(void);
+/* For who wants to know how many calls there were: those of this thread since the last time. */
+void unmet_count(void);
 
 #pragma GCC visibility pop
 

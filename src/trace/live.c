@@ -167,6 +167,8 @@ struct trace_cursor *trace_live_cursor(struct trace_live *live)
 void trace_live_stats(const struct trace_live *live, struct trace_live_stats *stats)
 {
 	*stats = live->stats;
+	stats->calls = __atomic_load_n(&live->control->calls, __ATOMIC_RELAXED);
+	stats->unmet = __atomic_load_n(&live->control->unmet, __ATOMIC_RELAXED);
 }
 
 void trace_live_want_all(struct trace_live *live)

@@ -33,6 +33,8 @@ struct trace_cursor *trace_live_cursor(struct trace_live *live);
 /* How often it looked, and slept; events are for the caller to count. */
 struct trace_live_stats {
 	uint64_t rounds, naps, windows;
+	uint64_t calls,
+		unmet; /* outermost calls of threads that have ended, and those that were taken back */
 };
 void trace_live_stats(const struct trace_live *live, struct trace_live_stats *stats);
 

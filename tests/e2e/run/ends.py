@@ -27,7 +27,7 @@ class Case:
         return subprocess.Popen(
             [self.program, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=dict(os.environ, SEQUENCE=self.sums, **environment,
-                     ATOMSAN_OPTIONS=f"check=1:checker={self.sequence}:record={self.trace}:buffer=1:{options}"))
+                     ATOMSAN_OPTIONS=f"check=1:checker={self.sequence}:record={self.trace}:buffer=1:all_calls=1:{options}"))
 
     def read_all(self, checkers):
         """What so many checkers have summed up, and that it is what the kept traces say."""

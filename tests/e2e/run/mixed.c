@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OBJECTS = 12, THREADS = 4, STEPS = 4000 };
+enum { OBJECTS = 12, THREADS = 4, STEPS = 12000 };
 
 struct object {
 	pthread_mutex_t lock;
@@ -126,6 +126,15 @@ static long settle(struct object *object, struct worker *worker)
 	return get(object, &object->b);
 }
 
+/* Who reads in between has seen what was not yet final, though the call itself only read since. */
+static void publish(struct object *object, struct worker *worker)
+{
+	set(object, &object->a, 0);
+	get(object, &object->a);
+	pause_now(worker);
+	set(object, &object->a, 1);
+}
+
 static void copy_seen(struct object *object, struct worker *worker)
 {
 	long sum = look(object);
@@ -140,19 +149,22 @@ static void step(struct worker *worker)
 	struct object *one = &objects[choice % OBJECTS], *other = &objects[choice / 16 % OBJECTS];
 
 	if (draw(worker) % (uint64_t)rare) {
-		switch (choice / 256 % 4) {
+		switch (choice / 256 % 5) {
 		case 0:
 			shift(one);
 			break;
 		case 1:
 			note(one, 1);
 			break;
+		case 2:
+			worker->sum += get(one, &one->a);
+			break;
 		default:
 			worker->sum += look(one);
 		}
 		return;
 	}
-	switch (choice / 256 % 5) {
+	switch (choice / 256 % 6) {
 	case 0:
 		increment(one, worker);
 		break;
@@ -164,6 +176,9 @@ static void step(struct worker *worker)
 		break;
 	case 3:
 		worker->sum += settle(one, worker);
+		break;
+	case 4:
+		publish(one, worker);
 		break;
 	default:
 		copy_seen(one, worker);
@@ -190,7 +205,8 @@ int main(int argc, char **argv)
 		pthread_rwlock_init(&objects[i].gate, NULL);
 	}
 	for (int i = 0; i < THREADS; i++) {
-		workers[i] = (struct worker){.random = (seed * THREADS + (uint64_t)i + 1) * 0x9e3779b97f4a7c15ull};
+		workers[i] =
+			(struct worker){.random = (seed * THREADS + (uint64_t)i + 1) * 0x9e3779b97f4a7c15ull};
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			return 1;
 	}

@@ -58,7 +58,8 @@ static void find_marks(struct trace *trace)
 					mem_resize(thread->ranges, thread->room, sizeof *thread->ranges);
 			}
 			if (event.value > thread->seen ||
-			    (thread->count && thread->ranges[thread->count - 1].to > thread->seen - event.value)) {
+			    (thread->count &&
+			     thread->ranges[thread->count - 1].to > thread->seen - event.value)) {
 				fprintf(stderr, "a mark goes back beyond the one before it\n");
 				exit(1);
 			}
@@ -152,15 +153,15 @@ int main(int argc, char **argv)
 
 		if (found[i] != fewer || (i && strcmp(whole, without))) {
 			fprintf(stderr,
-				"with %s, of all calls: %" PRIu64 "\n%swithout those that nobody met: %" PRIu64
-				"\n%s",
+				"with %s, of all calls: %" PRIu64
+				"\n%swithout those that nobody met: %" PRIu64 "\n%s",
 				i ? "sets as usual" : "one set", found[i], whole, fewer, without);
 			status = 1;
 		}
 		free(whole);
 		free(without);
 	}
-	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", marks, left_out, events, found[0],
-	       found[1]);
+	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", marks, left_out, events,
+	       found[0], found[1]);
 	return status;
 }
