@@ -256,6 +256,7 @@ struct model {
 	struct map type_sizes;                          /* by type, as far as sites have told */
 	struct map owners;           /* type that has a pointer, type it leads to: seen in some site */
 	struct map reach;            /* memory of set_reaches */
+	struct map guarded;          /* memory of place_guarded */
 	struct map shared_pointers;  /* pointer members that lead from several owners to one object */
 	struct map variables;        /* hash of a name to a variable of this name, plus one */
 	struct map calls_on;         /* function, type that it calls functions on several times */
@@ -371,6 +372,8 @@ static inline struct routine *routine_of(struct model *model, uint32_t function)
 void places_release(struct model *model);
 /* Does a chain of pointer members lead from one type to the other? 0 as `to`: to a plain block. */
 bool place_reaches(struct model *model, uint16_t from, uint16_t to);
+/* Has each instance of the type a lock of its own, as the compiler or the user says? */
+bool place_guarded(struct model *model, uint16_t type);
 uint32_t place_file(struct model *model, const char *file);
 
 /* waits.c */

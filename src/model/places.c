@@ -135,6 +135,19 @@ bool place_reaches(struct model *model, uint16_t from, uint16_t to)
 	return found;
 }
 
+bool place_guarded(struct model *model, uint16_t type)
+{
+	uint32_t known = type ? map_get(&model->guarded, type) : 1;
+
+	if (!known) {
+		const struct spec *spec = model->options.spec;
+
+		known = spec && spec_guarded(spec, nametable_name(&model->types, type - 1u)) ? 2 : 1;
+		map_set(&model->guarded, type, known);
+	}
+	return known == 2;
+}
+
 static void apply_spec(struct model *model, struct place *place, const struct trace_site *site)
 {
 	const struct spec *spec = model->options.spec;
@@ -334,5 +347,6 @@ void places_release(struct model *model)
 	nametable_release(&model->wrappers);
 	free(model->wrapper_functions);
 	map_release(&model->reach);
+	map_release(&model->guarded);
 	map_release(&model->shared_pointers);
 }

@@ -269,6 +269,11 @@ int spec_owned(const struct spec *spec, const char *type, const char *member)
 	return !word ? 0 : word->says ? 1 : -1;
 }
 
+bool spec_guarded(const struct spec *spec, const char *type)
+{
+	return best(spec, STATEMENT_GUARDED, (struct subject){.type = type});
+}
+
 bool spec_ignored_member(const struct spec *spec, const char *type, const char *member)
 {
 	return best(spec, STATEMENT_IGNORE_MEMBER, (struct subject){.type = type, .member = member});

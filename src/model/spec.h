@@ -91,6 +91,9 @@ const char *spec_variable_merge(const struct spec *spec, const char *name, const
 /* 1: what the pointer leads to belongs to the object that has it; -1: it does not; 0: nobody says. */
 int spec_owned(const struct spec *spec, const char *type, const char *member);
 
+/* Has each instance a lock of its own? */
+bool spec_guarded(const struct spec *spec, const char *type);
+
 bool spec_ignored_member(const struct spec *spec, const char *type, const char *member);
 bool spec_ignored_type(const struct spec *spec, const char *type);
 bool spec_ignored_variable(const struct spec *spec, const char *name, const char *file);

@@ -16,6 +16,7 @@ enum statement_kind {
 	STATEMENT_OWNED,           /* type, member; says */
 	STATEMENT_MERGE_TYPE,      /* type, set */
 	STATEMENT_MERGE_VARIABLE,  /* variable, file, set */
+	STATEMENT_GUARDED,         /* type */
 	STATEMENT_IGNORE_FUNCTION, /* function */
 	STATEMENT_IGNORE_FILE,     /* file */
 	STATEMENT_IGNORE_TYPE,     /* type */

@@ -165,6 +165,17 @@ static int merge_line(struct line *line)
 	return failed;
 }
 
+static int guarded_line(struct line *line)
+{
+	int failed = 0;
+
+	if (line->count < 3 || !word_is(line, 1, "type"))
+		return BAD(line, "expected '%s type TYPE...'", line->words[0]);
+	for (int i = 2; i < line->count && !failed; i++)
+		failed = of_type(line, STATEMENT_GUARDED, line->words[i], NULL);
+	return failed;
+}
+
 static int owned_line(struct line *line)
 {
 	int failed = 0;
@@ -287,7 +298,7 @@ static int statement_line(struct line *line)
 		     {"unitfor", unitfor_line}, {"set", set_line},         {"merge", merge_line},
 		     {"owned", owned_line},     {"notowned", owned_line},  {"ignore", ignore_line},
 		     {"private", private_line}, {"section", section_line}, {"lock", role_line},
-		     {"unlock", role_line},     {"thread", role_line}};
+		     {"unlock", role_line},     {"thread", role_line},     {"guarded", guarded_line}};
 
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (word_is(line, 0, verbs[i].word))
@@ -295,7 +306,7 @@ static int statement_line(struct line *line)
 	return BAD(line,
 		   "there is no statement '%.60s'; there are unit, notunit, unitfor, set, owned, notowned, "
 		   "merge, "
-		   "ignore, private, section, wait, lock, unlock and thread",
+		   "guarded, ignore, private, section, wait, lock, unlock and thread",
 		   line->words[0]);
 }
 

@@ -293,6 +293,52 @@ static void from_types(void)
 	}
 }
 
+/* ---- what nobody has to say ---- */
+
+/* A lock that lies in the struct. Those of an array are each for something else. */
+static bool has_lock(LLVMMetadataRef type, int depth)
+{
+	static const char *const locks[] = {"pthread_mutex_t",
+					    "pthread_rwlock_t",
+					    "pthread_spinlock_t",
+					    "mtx_t",
+					    "std::mutex",
+					    "std::timed_mutex",
+					    "std::recursive_mutex",
+					    "std::recursive_timed_mutex",
+					    "std::shared_mutex",
+					    "std::shared_timed_mutex",
+					    NULL};
+	LLVMMetadataRef elements = di_elements(type);
+	unsigned count = di_count(elements);
+
+	for (unsigned i = 0; i < count && depth < 6; i++) {
+		LLVMMetadataRef member = di_element(elements, i), inner;
+
+		if (!member || !di_is_member(member))
+			continue;
+		inner = di_strip(di_base(member));
+		if (di_goes_by(di_base(member), locks) || (di_is_struct(inner) && has_lock(inner, depth + 1)))
+			return true;
+	}
+	return false;
+}
+
+/* Instances of structs that have a lock are sets by themselves, whoever they are reached from. */
+static void from_locks(void)
+{
+	LLVMMetadataRef type;
+
+	for (size_t i = 0; (type = types_nth(i)); i++) {
+		struct annotation a = {
+			.what = "guarded", .file = di_file(type), .line = LLVMDITypeGetLine(type)};
+		const char *name = types_name(type);
+
+		if (*name && !elements_librarys(name) && has_lock(type, 0))
+			PUT(&a, "guarded", "type", name);
+	}
+}
+
 /* ---- the module ---- */
 
 static const char *string_of(LLVMValueRef pointer)
@@ -440,6 +486,7 @@ void annotations_collect(LLVMModuleRef module)
 	from_globals(module);
 	tags_of_functions(module);
 	from_types();
+	from_locks();
 	from_calls(module, "llvm.var.annotation", say_annotated_local);
 	from_calls(module, MEMBER_NOTE, say_accessed);
 	follow_forget();

@@ -117,6 +117,7 @@ static void members(void **state)
 				 "ignore member account.hits\n"
 				 "ignore type debug*\n"
 				 "merge tables type hash_table hash_node\n"
+				 "guarded type item shelf*\n"
 				 "set pair pool<1.5>.first\n",
 				 NULL);
 
@@ -141,6 +142,9 @@ static void members(void **state)
 	assert_false(spec_ignored_type(spec, "info"));
 	assert_string_equal(spec_type_merge(spec, "hash_node"), "tables");
 	assert_null(spec_type_merge(spec, "hash"));
+	assert_true(spec_guarded(spec, "item"));
+	assert_true(spec_guarded(spec, "shelf_row"));
+	assert_false(spec_guarded(spec, "items"));
 	spec_free(spec);
 }
 
@@ -225,6 +229,8 @@ static void bad_lines(void **state)
 	refuse_file("set money .balance\n", "should be a struct and a member");
 	refuse_file("owned account.\n", "should be a struct and a member");
 	refuse_file("owned\n", ":1: expected 'owned TYPE.MEMBER'");
+	refuse_file("guarded account\n", ":1: expected 'guarded type TYPE...'");
+	refuse_file("guarded type\n", ":1: expected 'guarded type TYPE...'");
 	refuse_file("merge all account\n", ":1: expected 'merge NAME type TYPE...'");
 	refuse_file("ignore\n", ":1: expected 'ignore function|file|type|variable GLOB'");
 	refuse_file("ignore function a b\n", ":1: expected 'ignore");

@@ -65,6 +65,8 @@ CASES = [
     ("hints.cc", [], {("add put", "(anonymous namespace)::blind"), ("add put", "(anonymous namespace)::missing")}),
     ("containers.cc", [], CHANGED),
     ("found.c", [], {("reserve take", "item"), ("link_reserve link_take", "store")}),
+    ("guarded.c", [], {("change reserve", "item"), ("print relabel", "table")}),
+    ("behind.cc", [], {("append cut", "text<plain>::data"), ("append cut", "text<unique>::data")}),
     ("cleared.c", [], {("add put", "account")}),
     ("library.cc", [], set()),
     ("outlined.c", [], {("once twice", "globals of FILE")}),
@@ -101,6 +103,8 @@ SPECS = [
     ("owned.c", "notunit function rotate\nnotunit function watch", set()),
     ("calls.c", "notunit function torn\nnotunit function looped\nnotunit function copied", set()),
     ("piper.c", "wait function take", set()),
+    ("guarded.c", "guarded type label", {("change reserve", "item")}),
+    ("guarded.c", "owned table.items", {("change sum", "table"), ("change reserve", "table"), ("print relabel", "table")}),
     ("contexts.cc", "ignore type counter", set()),
     ("silent.c", "notunit function eat", set()),
     # What is declared is meant.
