@@ -634,8 +634,9 @@ bool together_note(struct model *model, struct thread *thread, uint32_t site, co
 		   uint64_t size, bool reads, bool writes);
 /* The bytes of a whole struct, or of more than a member of it. */
 void together_whole(struct model *model, struct thread *thread, uint16_t type, bool reads, bool writes);
-/* One struct contains the other, so that one member has two names. */
-void together_mixed(struct model *model, uint16_t one, uint16_t other);
+/* These bytes of the struct have a second name, of another struct that lies there: of which members they are
+ * told together nobody knows. */
+void together_mixed(struct model *model, uint16_t type, uint64_t from, uint64_t bytes);
 /* Locks are taken or given up: what comes does not belong to what was. */
 void together_end(struct model *model, struct thread *thread);
 void together_release(struct model *model);

@@ -431,6 +431,33 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 	return make ? set_new(model, SET_INSTANCE, receiver, type, 0) : 0;
 }
 
+/*
+ * The bytes are members of two structs, of which one lies in the other: as far as it goes, a member has two
+ * names. The rest of the larger one has not, if it is known where the smaller one lies.
+ */
+static void two_names(struct model *model, uint32_t index, const struct cell *cell, uint64_t address,
+		      const struct place *place)
+{
+	const struct set *set = &model->sets[index];
+	uint16_t type = set->root == index ? set_whole(model, index)->face.type : set->type;
+	uint64_t size = map_get(&model->type_sizes, cell->type);
+	uint64_t mine = address - place->offset, others = set->key;
+	bool larger = place->type_size > size;
+	/* Of the smaller one, inside the larger. */
+	uint64_t from = larger ? others - mine : mine - others, bytes = larger ? size : place->type_size;
+
+	/* Of a longer access this may be a later part, and of an array's only the first element's place is
+	 * known. */
+	if (!size || !place->bytes || place->bytes > 8 || place->flags & ATOMSAN_SITE_ARRAY ||
+	    set->kind != SET_INSTANCE || type != cell->type ||
+	    from + bytes > (larger ? place->type_size : size)) {
+		from = 0;
+		bytes = UINT32_MAX;
+	}
+	together_mixed(model, larger ? place->type : cell->type, from, bytes);
+	together_mixed(model, larger ? cell->type : place->type, 0, UINT32_MAX);
+}
+
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes)
 {
@@ -462,7 +489,7 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 			/* One struct lies in the other. The next access may well be by the other name again.
 			 */
 			if (cell->type)
-				together_mixed(model, cell->type, place->type);
+				two_names(model, index, cell, address, place);
 			cell->other = cell->type <= UINT8_MAX ? (uint8_t)cell->type : 0;
 			cell->type = place->type;
 			if (set_root(model, other) != set_root(model, index))

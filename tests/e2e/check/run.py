@@ -86,6 +86,7 @@ CASES = [
     ("contexts.cc", [], {("put through", "counter")}),
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
+    ("apart.cc", [], {("put put_new", "board")}),
     ("apart.c", ["--every-cycle"],
      {("borrow", "thing"), ("lend look", "thing"), ("clear mark", "thing"), ("move sum", "thing"), ("another draw", "thing"),
       ("next pass", "thing")}),
