@@ -439,6 +439,8 @@ static inline struct whole *set_whole(const struct model *model, uint32_t set)
  * the cell may be elsewhere afterwards: see model.tellings. */
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes);
+/* Is it a type of the C++ library? */
+bool set_is_library(const struct model *model, uint16_t type);
 /* The set that the bytes belong to by themselves, found or made (natural.c). */
 uint32_t set_natural(struct model *model, const struct thread *thread, uint64_t address,
 		     const struct place *place);

@@ -81,7 +81,7 @@ static void learn_variables(struct model *model)
 	}
 }
 
-/* Which types have pointers to which, as all sites of the program show. */
+/* How large types are, and which have pointers to which, as all sites of the program show. */
 static void learn_modules(struct model *model)
 {
 	if (model->modules_seen < model->trace->module_count)
@@ -92,8 +92,11 @@ static void learn_modules(struct model *model)
 		for (uint64_t i = 0; i < module->sites; i++) {
 			struct trace_site site;
 
-			if (trace_site(model->trace, module->first_site + i, &site, NULL) < 0 ||
-			    site.base_kind != ATOMSAN_BASE_MEMBER)
+			if (trace_site(model->trace, module->first_site + i, &site, NULL) < 0)
+				continue;
+			if (site.type && site.type_size)
+				map_set(&model->type_sizes, type_number(model, site.type), site.type_size);
+			if (site.base_kind != ATOMSAN_BASE_MEMBER)
 				continue;
 			uint16_t holder = holder_of(model, site.base);
 

@@ -378,7 +378,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 		unlink_key(model, index);
 }
 
-static bool is_library(const struct model *model, uint16_t type)
+bool set_is_library(const struct model *model, uint16_t type)
 {
 	const char *name = type ? nametable_name(&model->types, type - 1u) : "";
 
@@ -395,7 +395,7 @@ static void name_receiver(struct model *model, uint32_t index, uint16_t type)
 		return;
 	/* What it became part of may have got its name. */
 	if ((model->sets[index].root == index || model->sets[index].type == face->type) &&
-	    is_library(model, face->type) && !is_library(model, type))
+	    set_is_library(model, face->type) && !set_is_library(model, type))
 		face->type = type;
 }
 

@@ -87,6 +87,7 @@ CASES = [
     ("silent.c", [], set()),
     ("apart.c", [], {("lend look", "thing"), ("move sum", "thing"), ("another draw", "thing")}),
     ("apart.cc", [], {("put put_new", "board")}),
+    ("inner.cc", [], {("send send_if_empty", "mailbox<int>"), ("change replace", "table")}),
     ("apart.c", ["--every-cycle"],
      {("borrow", "thing"), ("lend look", "thing"), ("clear mark", "thing"), ("move sum", "thing"), ("another draw", "thing"),
       ("next pass", "thing")}),
