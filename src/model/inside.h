@@ -126,6 +126,7 @@ struct whole {
 	uint32_t looked_turn; /* belongs to the others, and model.array_turn at the time */
 	struct set_face face; /* of the whole */
 	uint64_t holder;      /* key of the set that leads to it, which has a lock of its own; see owners.c */
+	uint64_t made; /* time of its first access, if the block was allocated by the same call; or 0 */
 } __attribute__((aligned(TABLE_LINE)));
 _Static_assert(offsetof(struct whole, handle) == TABLE_LINE, "most accesses look at one line of a set");
 

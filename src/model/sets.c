@@ -272,6 +272,18 @@ static bool stays_whole(struct model *model, uint64_t address)
 	return block && block->size > LARGE;
 }
 
+/* Is the access made by a call, or one further in, that has allocated the block itself? */
+static bool makes(struct model *model, const struct thread *thread, uint64_t address)
+{
+	const struct memory_block *block = memory_block_of(&model->memory, address);
+
+	for (uint32_t i = thread->floor; block && i < thread->depth; i++)
+		if (thread->frames[i].role != FRAME_INERT)
+			return block->kind == MEMORY_HEAP &&
+			       (int32_t)(block->born - (uint32_t)thread->frames[i].entered) >= 0;
+	return false;
+}
+
 static uint32_t assign(struct model *model, const struct thread *thread, struct cell *cell, uint64_t address,
 		       const struct place *place)
 {
@@ -281,6 +293,8 @@ static uint32_t assign(struct model *model, const struct thread *thread, struct 
 	cell->type = place->type_size || stays_whole(model, address) ? place->type : 0;
 	model->sets[index].refs++;
 	memory_chunk(&model->memory, address)->used++;
+	if (model->sets[index].refs == 1 && model->sets[index].root == index && makes(model, thread, address))
+		set_whole(model, index)->made = model->time;
 	if (place->merged)
 		apply_merge(model, index, place->merged);
 	if (model->sets[index].refs == 1 && (merged = set_merged_variable(model, address)))
@@ -505,4 +519,19 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 		set_find_owner(model, thread, index, address, place);
 	}
 	return set_root(model, index);
+}
+
+bool model_made(struct model *model, uint64_t address, uint64_t begin)
+{
+	struct memory_chunk *chunk = memory_chunk_slow(&model->memory, address >> MEMORY_CHUNK_SHIFT, false);
+	unsigned room;
+
+	if (!chunk)
+		return false;
+	const struct cell *cell = memory_all(&model->memory, &chunk->granules[memory_index(address)], &room);
+
+	for (unsigned i = 0; i < room; i++)
+		if (cell[i].set && cell[i].mask >> (address & 7) & 1)
+			return begin && set_whole(model, set_root(model, cell[i].set))->made == begin;
+	return false;
 }

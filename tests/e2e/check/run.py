@@ -67,6 +67,8 @@ CASES = [
     ("found.c", [], {("reserve take", "item"), ("link_reserve link_take", "store")}),
     ("guarded.c", [], {("change reserve", "item"), ("print relabel", "table")}),
     ("behind.cc", [], {("append cut", "text<plain>::data"), ("append cut", "text<unique>::data")}),
+    ("given.c", [], {("begin look", "session")}),
+    ("given.c", ["--every-cycle"], {("begin look", "session"), ("enter", "session")}),
     ("cleared.c", [], {("add put", "account")}),
     ("library.cc", [], set()),
     ("outlined.c", [], {("once twice", "globals of FILE")}),
