@@ -260,7 +260,7 @@ void harmless_seen(struct harmless *harmless, const struct load_access *a)
 			.locks = a->access->locks,
 			.op = a->access->op,
 			.address = a->access->address},
-		.unit = {.context = a->context, .rule = a->rule, .set = a->set},
+		.unit = {.context = a->context, .rule = a->rule, .set = a->set, .begin = a->begin},
 	};
 	map_set(&harmless->index, event - 1, harmless->count);
 }

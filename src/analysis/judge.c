@@ -71,6 +71,15 @@ static bool is_looked_at(struct model *model, const struct check_pair *in, const
 	       model_decides(model, in->target.site);
 }
 
+/* Made the object, gave it away, and looks at it later: it goes by what others made of it, as they do. Who
+ * writes it without a look takes back what they did. */
+static bool is_made(struct model *model, const struct check_pair *in, const struct check_pair *out,
+		    uint64_t begin)
+{
+	return out->source.op == MODEL_WRITE && in->target.op != MODEL_WRITE &&
+	       model_made(model, out->source.address, begin) && model_made(model, in->target.address, begin);
+}
+
 static bool is_apart(struct model *model, const struct check_pair *in, const struct check_pair *out)
 {
 	unsigned together = model_together(model, out->source.site, in->target.site);
@@ -100,6 +109,8 @@ static bool keeps(const struct judge *judge, uint32_t from, uint32_t in_pair, ui
 	case MODEL_RULE_SECTION:
 		return true;
 	}
+	if (judge->taken && is_made(judge->model, &in, &out, leaves->from.begin))
+		return false;
 	if ((judge->taken && (is_taken(judge->model, &in, &out) || is_looked_at(judge->model, &in, &out))) ||
 	    (judge->apart && is_apart(judge->model, &in, &out)))
 		return !two_sections(judge->model, &in, &out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/ccline.h"
+#include "model/spec.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -122,6 +123,15 @@ static int add_spec(struct ccline *line, const char *name, struct err *err)
 			"the specification file '%s' has a colon in its path, which separates files; rename "
 			"it",
 			path);
+		free(path);
+		return -1;
+	}
+	/* The compiler heeds what it ignores, and would not see what is wrong with the rest. */
+	struct spec *spec = spec_new();
+	int failed = spec_add_file(spec, path, err);
+
+	spec_free(spec);
+	if (failed) {
 		free(path);
 		return -1;
 	}

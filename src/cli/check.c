@@ -24,6 +24,7 @@ static int run(int argc, char **argv)
 	struct finding_list *list = finding_list_new("check");
 	struct serial_options serial_options;
 
+	checking.list = list;
 	if (!trace || checking_prepare(&checking, trace, &serial_options, &err) < 0) {
 		cli_fail(&verb_check, &err);
 		goto out;

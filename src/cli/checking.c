@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/checking.h"
 
+#include "cli/mentions.h"
 #include "model/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int choose(const char *option, const char *word, const char *const *words, unsigned fallback,
 		  struct err *err)
@@ -20,15 +22,50 @@ static int choose(const char *option, const char *word, const char *const *words
 		    : err_set(err, "%s does not know '%s'", option, word);
 }
 
-static int read_files(struct spec *spec, const char *names, struct err *err)
+static int read_files(struct spec *spec, const char *names, int (*refuse)(const char *, struct err *),
+		      struct err *err)
 {
 	char *files = mem_text(names), *rest = files, *file;
 	int result = 0;
 
 	while (!result && (file = strsep(&rest, ":")))
 		if (*file)
-			result = spec_add_file(spec, file, err);
+			result = (refuse && refuse(file, err)) || spec_add_file(spec, file, err) ? -1 : 0;
 	free(files);
+	return result;
+}
+
+struct doubts {
+	struct mentions mentions;
+	struct finding_list *list;
+};
+
+static bool mentions(void *user, const char *word)
+{
+	struct doubts *doubts = user;
+
+	return mentions_word(&doubts->mentions, word);
+}
+
+static void warn(void *user, const char *sentence)
+{
+	struct doubts *doubts = user;
+
+	if (doubts->list)
+		finding_add_blind_spot(doubts->list, sentence);
+}
+
+static int check_names(struct checking *checking, const struct trace *trace, struct err *err)
+{
+	struct doubts user = {{.trace = trace}, checking->list};
+	struct spec_doubts doubts = {.user = &user, .mentions = mentions, .warn = warn};
+	struct spec_names *names = spec_names_new();
+	int result;
+
+	spec_names_add_trace(names, trace);
+	result = spec_check_names(checking->spec, names, &doubts, err);
+	spec_names_free(names);
+	mentions_release(&user.mentions);
 	return result;
 }
 
@@ -39,15 +76,28 @@ static int read_specs(struct checking *checking, const struct trace *trace, stru
 		return -1;
 	if (!checking->spec_files)
 		return 0;
-	return read_files(checking->spec, checking->spec_files, err) < 0
+	return read_files(checking->spec, checking->spec_files, NULL, err) < 0
 		       ? -1
-		       : spec_check_trace(checking->spec, trace, err);
+		       : check_names(checking, trace, err);
+}
+
+/* Who asks beforehand reads them more than once, and a pipe has its text but once. */
+static int refuse_pipe(const char *file, struct err *err)
+{
+	struct stat st;
+
+	if (!stat(file, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return err_set(err,
+			       "the spec file %s is no file but a pipe or a device, and it is read more than "
+			       "once; write it to a file",
+			       file);
+	return 0;
 }
 
 int checking_files(const struct checking *checking, struct err *err)
 {
 	struct spec *spec = spec_new();
-	int result = checking->spec_files ? read_files(spec, checking->spec_files, err) : 0;
+	int result = checking->spec_files ? read_files(spec, checking->spec_files, refuse_pipe, err) : 0;
 
 	spec_free(spec);
 	return result;

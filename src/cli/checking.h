@@ -12,6 +12,8 @@ struct checking {
 	const char *sets, *units, *engine, *spec_files;
 	int keep_at_waits, keep_loops, atomics, conflicts_only, every_cycle;
 	struct spec *spec;
+	struct finding_list
+		*list; /* gets a sentence for each statement that says nothing; NULL: nobody asks */
 };
 
 #define CHECKING_OPTIONS(checking)                                                                          \

@@ -132,6 +132,7 @@ static int check(struct watch *watch, struct follow_options *options, struct fin
 	struct err err;
 	int more, status = CLI_OK;
 
+	options->checking.list = list;
 	if (checking_prepare(&options->checking, trace, &serial_options, &err) < 0)
 		return cli_fail(watch->verb, &err);
 	serial_describe_run(trace, list);

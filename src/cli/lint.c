@@ -227,6 +227,40 @@ static int read_specs(struct said *said, struct err *err)
 	return failed;
 }
 
+static bool always(void *user, const char *word)
+{
+	(void)user;
+	(void)word;
+	return true;
+}
+
+static void warn(void *user, const char *sentence)
+{
+	finding_add_blind_spot(user, sentence);
+}
+
+/* The files may be a part of a program that the spec file is about as a whole, so nothing is certain. */
+static void check_names(const struct said *said, const struct program *program, struct finding_list *list)
+{
+	const struct spec_doubts doubts = {list, always, warn, true};
+	struct spec_names *names = spec_names_new();
+	struct err err;
+
+	for (uint32_t i = 0; i < program->functions_count; i++) {
+		spec_names_add(names, SPEC_FUNCTION, program_text(program, program->functions[i].name));
+		spec_names_add(names, SPEC_FUNCTION, program_text(program, program->functions[i].linkage));
+		spec_names_add(names, SPEC_TYPE, program_text(program, program->functions[i].receiver));
+	}
+	for (uint32_t i = 0; i < program->notes_count; i++)
+		spec_names_add_member(names, program_text(program, program->notes[i].type),
+				      program_text(program, program->notes[i].member));
+	for (uint32_t i = 0; i < program->globals_count; i++)
+		spec_names_add_variable(names, program_text(program, program->globals[i].file),
+					program_text(program, program->globals[i].name));
+	spec_check_names(said->spec, names, &doubts, &err);
+	spec_names_free(names);
+}
+
 static int confidence_of(const char *text, double *confidence)
 {
 	char *end;
@@ -310,6 +344,7 @@ static int run(int argc, char **argv)
 
 	list = finding_list_new("lint");
 	list->program = finding_text(list, argv[first]);
+	check_names(&said, &lint.program, list);
 	result_add(&lint, &verdicts, confidence, list);
 	if (stats)
 		effort_count(&lint, list);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "cli/cli.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +39,12 @@ void cli_help(const struct verb *verb)
 
 int cli_fail(const struct verb *verb, const struct err *err)
 {
-	return cli_failf(verb, "%s", err->text);
+	fflush(stdout);
+	fprintf(stderr, "atomsan %s: ", verb->name);
+	/* It may name what stands in a damaged file. */
+	text_put(stderr, err->text);
+	fputc('\n', stderr);
+	return CLI_FAILED;
 }
 
 int cli_failf(const struct verb *verb, const char *format, ...)

@@ -56,6 +56,7 @@ static int run(int argc, char **argv)
 	struct trace *trace = std_open(argv[first], &err);
 	struct finding_list *list = finding_list_new("predict");
 
+	checking.list = list;
 	if (!trace || checking_prepare(&checking, trace, &serial_options, &err) < 0) {
 		cli_fail(&verb_predict, &err);
 		goto out;

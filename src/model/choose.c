@@ -94,9 +94,9 @@ static enum model_rule declared_look_up(struct model *model, uint32_t thread, st
 	case MODEL_UNITS_FUNCTIONS:
 		/* Not of a function that is no unit itself. */
 		if (routine->argument)
-			return frame > model->threads[thread].frames && frame->receiver &&
+			return frame > model->threads[thread].frames &&
 					       !routine_of(model, frame[-1].function)->seen_through &&
-					       receiver_root(model, frame) == root
+					       by_receiver(model, frame, root)
 				       ? MODEL_RULE_ARGUMENT
 				       : MODEL_RULE_NONE;
 		if (routine->seen_through)

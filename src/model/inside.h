@@ -126,6 +126,7 @@ struct whole {
 	uint32_t looked_turn; /* belongs to the others, and model.array_turn at the time */
 	struct set_face face; /* of the whole */
 	uint64_t holder;      /* key of the set that leads to it, which has a lock of its own; see owners.c */
+	uint64_t made; /* time of its first access, if the block was allocated by the same call; or 0 */
 } __attribute__((aligned(TABLE_LINE)));
 _Static_assert(offsetof(struct whole, handle) == TABLE_LINE, "most accesses look at one line of a set");
 
@@ -256,6 +257,7 @@ struct model {
 	struct map type_sizes;                          /* by type, as far as sites have told */
 	struct map owners;           /* type that has a pointer, type it leads to: seen in some site */
 	struct map reach;            /* memory of set_reaches */
+	struct map guarded;          /* memory of place_guarded */
 	struct map shared_pointers;  /* pointer members that lead from several owners to one object */
 	struct map variables;        /* hash of a name to a variable of this name, plus one */
 	struct map calls_on;         /* function, type that it calls functions on several times */
@@ -371,6 +373,8 @@ static inline struct routine *routine_of(struct model *model, uint32_t function)
 void places_release(struct model *model);
 /* Does a chain of pointer members lead from one type to the other? 0 as `to`: to a plain block. */
 bool place_reaches(struct model *model, uint16_t from, uint16_t to);
+/* Has each instance of the type a lock of its own, as the compiler or the user says? */
+bool place_guarded(struct model *model, uint16_t type);
 uint32_t place_file(struct model *model, const char *file);
 
 /* waits.c */
@@ -436,6 +440,8 @@ static inline struct whole *set_whole(const struct model *model, uint32_t set)
  * the cell may be elsewhere afterwards: see model.tellings. */
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes);
+/* Is it a type of the C++ library? */
+bool set_is_library(const struct model *model, uint16_t type);
 /* The set that the bytes belong to by themselves, found or made (natural.c). */
 uint32_t set_natural(struct model *model, const struct thread *thread, uint64_t address,
 		     const struct place *place);
@@ -631,8 +637,9 @@ bool together_note(struct model *model, struct thread *thread, uint32_t site, co
 		   uint64_t size, bool reads, bool writes);
 /* The bytes of a whole struct, or of more than a member of it. */
 void together_whole(struct model *model, struct thread *thread, uint16_t type, bool reads, bool writes);
-/* One struct contains the other, so that one member has two names. */
-void together_mixed(struct model *model, uint16_t one, uint16_t other);
+/* These bytes of the struct have a second name, of another struct that lies there: of which members they are
+ * told together nobody knows. */
+void together_mixed(struct model *model, uint16_t type, uint64_t from, uint64_t bytes);
 /* Locks are taken or given up: what comes does not belong to what was. */
 void together_end(struct model *model, struct thread *thread);
 void together_release(struct model *model);

@@ -72,6 +72,7 @@ struct memory_block {
 	uint64_t start, size;
 	uint32_t site; /* where it was allocated, or the site that names the stack object */
 	uint32_t next; /* free list */
+	uint32_t born; /* lower half of the model's serial at the time; heap only */
 	uint8_t kind;
 };
 

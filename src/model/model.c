@@ -109,6 +109,15 @@ static void forget_block(struct model *model, uint64_t start)
 	memory_block_remove(&model->memory, start);
 }
 
+static void made(struct model *model, const struct trace_event *event)
+{
+	struct memory *memory = &model->memory;
+
+	memory_block_add(memory, event->address, event->value, event->site, MEMORY_HEAP);
+	memory->blocks[memory_chunk(memory, event->address)->blocks[memory_index(event->address)]].born =
+		(uint32_t)model->serial;
+}
+
 static void op_event(struct model *model, const struct trace_event *event)
 {
 	struct thread *thread = unit_thread(model, event->thread);
@@ -192,8 +201,7 @@ static void op_event(struct model *model, const struct trace_event *event)
 		forget_block(model, event->address);
 		set_forget(model, event->address, event->value);
 		if (event->value)
-			memory_block_add(&model->memory, event->address, event->value, event->site,
-					 MEMORY_HEAP);
+			made(model, event);
 		break;
 	case TRACE_OP_FREE:
 		forget_block(model, event->address);

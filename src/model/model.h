@@ -153,6 +153,9 @@ unsigned model_together(struct model *model, uint32_t one, uint32_t other);
 uint64_t model_together_turn(const struct model *model);
 /* Is the read the one by which whoever makes this write (a MODEL_CLAIM) found out that it may? */
 bool model_claims(struct model *model, uint32_t write, uint32_t read);
+/* Has the unit that began at this time allocated the object that has this byte, and was it the first to use
+ * it? False if it has become part of another one, or is gone. */
+bool model_made(struct model *model, uint64_t address, uint64_t begin);
 /* Does what is read there decide where the function goes on? */
 bool model_decides(struct model *model, uint32_t read);
 

@@ -44,6 +44,32 @@ static bool is_part(const struct model *model, const struct memory_block *block,
 	return size == block->size && size > place->type_size;
 }
 
+/*
+ * Containers and other objects of the C++ library are mostly first accessed by functions of their own, which
+ * do not know what they lie in; the optimiser may put that right, or not. Who called them knows: the
+ * outermost of the receivers in the block, of the program's own types, which the bytes lie in. 0: there is
+ * none.
+ */
+static uint64_t receiver_around(struct model *model, const struct thread *thread, uint64_t address,
+				const struct memory_block *block, const struct place *place, uint16_t *type)
+{
+	if (!place->type_size || !set_is_library(model, place->type))
+		return 0;
+	for (uint32_t i = 0; i < thread->depth; i++) {
+		const struct frame *frame = &thread->frames[i];
+		uint64_t size = frame->receiver ? map_get(&model->type_sizes, frame->receiver_type) : 0;
+
+		if (frame->receiver < block->start || address - frame->receiver >= size ||
+		    frame->receiver + size > block->start + block->size ||
+		    set_is_library(model, frame->receiver_type))
+			continue;
+		*type = frame->receiver_type;
+		/* As instance_of has it for its other members. */
+		return block->size < 2 * size ? block->start : frame->receiver;
+	}
+	return 0;
+}
+
 uint32_t set_natural(struct model *model, const struct thread *thread, uint64_t address,
 		     const struct place *place)
 {
@@ -54,6 +80,11 @@ uint32_t set_natural(struct model *model, const struct thread *thread, uint64_t 
 	const char *word;
 
 	if (block) {
+		uint16_t around = 0;
+
+		if (!place->named_set &&
+		    (base = receiver_around(model, thread, address, block, place, &around)))
+			return set_find_or_new(model, SET_INSTANCE, base, around, block->site);
 		base = instance_of(address, place, block->start, block->size, 0);
 		if (base != block->start && place->type_size && is_part(model, block, place))
 			base = block->start;

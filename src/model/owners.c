@@ -5,21 +5,25 @@
  * it is reached from. One that is reached from a second owner is shared, not owned:
  * the pointer member that led there merges no more.
  *
- * An object that is used under a lock of its own stays a set by itself: who takes one
- * after the other of a table's does not mean them to be one. But what a function does to it by way of the
- * table is one thing, be it in one critical section or in several: the table is its *holder*, and functions
- * on the holder are units for it.
+ * An object that has a lock of its own, as its type says, or is used under one that lies in it, stays a set
+ * by itself: who takes one after the other of a table's does not mean them to be one. That is so from the
+ * beginning, for an object is mostly made and listed under the lock of what it is reached from. But what a
+ * function does to it by way of the table is one thing, be it in one critical section or in several: the
+ * table is its *holder*, and functions on the holder are units for it.
  */
 #include "model/inside.h"
 
-/* Does the thread hold a lock that lies in the object? */
-static bool guards_itself(const struct model *model, const struct thread *thread, const struct set *object)
+/* Is it an object with a lock in it, or does the thread hold a lock that lies there? */
+static bool guards_itself(struct model *model, const struct thread *thread, const struct set *object)
 {
-	const struct memory_block *block = memory_block_of((struct memory *)&model->memory, object->key);
-	uint64_t size = map_get(&model->type_sizes, set_whole(model, object->root)->face.type);
+	const struct memory_block *block = memory_block_of(&model->memory, object->key);
+	uint16_t type = set_whole(model, object->root)->face.type;
+	uint64_t size = map_get(&model->type_sizes, type);
 
 	if (object->kind != SET_INSTANCE || !object->key)
 		return false;
+	if (place_guarded(model, type))
+		return true;
 	if (block && block->start == object->key && block->size < 2 * size)
 		size = block->size;
 	for (uint32_t i = 0; i < thread->held_count; i++)

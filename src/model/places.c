@@ -81,7 +81,7 @@ static void learn_variables(struct model *model)
 	}
 }
 
-/* Which types have pointers to which, as all sites of the program show. */
+/* How large types are, and which have pointers to which, as all sites of the program show. */
 static void learn_modules(struct model *model)
 {
 	if (model->modules_seen < model->trace->module_count)
@@ -92,8 +92,11 @@ static void learn_modules(struct model *model)
 		for (uint64_t i = 0; i < module->sites; i++) {
 			struct trace_site site;
 
-			if (trace_site(model->trace, module->first_site + i, &site, NULL) < 0 ||
-			    site.base_kind != ATOMSAN_BASE_MEMBER)
+			if (trace_site(model->trace, module->first_site + i, &site, NULL) < 0)
+				continue;
+			if (site.type && site.type_size)
+				map_set(&model->type_sizes, type_number(model, site.type), site.type_size);
+			if (site.base_kind != ATOMSAN_BASE_MEMBER)
 				continue;
 			uint16_t holder = holder_of(model, site.base);
 
@@ -133,6 +136,19 @@ bool place_reaches(struct model *model, uint16_t from, uint16_t to)
 	free(seen);
 	map_set(&model->reach, key, found ? 2 : 1);
 	return found;
+}
+
+bool place_guarded(struct model *model, uint16_t type)
+{
+	uint32_t known = type ? map_get(&model->guarded, type) : 1;
+
+	if (!known) {
+		const struct spec *spec = model->options.spec;
+
+		known = spec && spec_guarded(spec, nametable_name(&model->types, type - 1u)) ? 2 : 1;
+		map_set(&model->guarded, type, known);
+	}
+	return known == 2;
 }
 
 static void apply_spec(struct model *model, struct place *place, const struct trace_site *site)
@@ -334,5 +350,6 @@ void places_release(struct model *model)
 	nametable_release(&model->wrappers);
 	free(model->wrapper_functions);
 	map_release(&model->reach);
+	map_release(&model->guarded);
 	map_release(&model->shared_pointers);
 }

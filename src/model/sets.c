@@ -272,6 +272,18 @@ static bool stays_whole(struct model *model, uint64_t address)
 	return block && block->size > LARGE;
 }
 
+/* Is the access made by a call, or one further in, that has allocated the block itself? */
+static bool makes(struct model *model, const struct thread *thread, uint64_t address)
+{
+	const struct memory_block *block = memory_block_of(&model->memory, address);
+
+	for (uint32_t i = thread->floor; block && i < thread->depth; i++)
+		if (thread->frames[i].role != FRAME_INERT)
+			return block->kind == MEMORY_HEAP &&
+			       (int32_t)(block->born - (uint32_t)thread->frames[i].entered) >= 0;
+	return false;
+}
+
 static uint32_t assign(struct model *model, const struct thread *thread, struct cell *cell, uint64_t address,
 		       const struct place *place)
 {
@@ -281,6 +293,8 @@ static uint32_t assign(struct model *model, const struct thread *thread, struct 
 	cell->type = place->type_size || stays_whole(model, address) ? place->type : 0;
 	model->sets[index].refs++;
 	memory_chunk(&model->memory, address)->used++;
+	if (model->sets[index].refs == 1 && model->sets[index].root == index && makes(model, thread, address))
+		set_whole(model, index)->made = model->time;
 	if (place->merged)
 		apply_merge(model, index, place->merged);
 	if (model->sets[index].refs == 1 && (merged = set_merged_variable(model, address)))
@@ -378,7 +392,7 @@ void set_forget(struct model *model, uint64_t start, uint64_t size)
 		unlink_key(model, index);
 }
 
-static bool is_library(const struct model *model, uint16_t type)
+bool set_is_library(const struct model *model, uint16_t type)
 {
 	const char *name = type ? nametable_name(&model->types, type - 1u) : "";
 
@@ -395,7 +409,7 @@ static void name_receiver(struct model *model, uint32_t index, uint16_t type)
 		return;
 	/* What it became part of may have got its name. */
 	if ((model->sets[index].root == index || model->sets[index].type == face->type) &&
-	    is_library(model, face->type) && !is_library(model, type))
+	    set_is_library(model, face->type) && !set_is_library(model, type))
 		face->type = type;
 }
 
@@ -431,6 +445,33 @@ uint32_t set_of_receiver(struct model *model, uint64_t receiver, uint16_t type, 
 	return make ? set_new(model, SET_INSTANCE, receiver, type, 0) : 0;
 }
 
+/*
+ * The bytes are members of two structs, of which one lies in the other: as far as it goes, a member has two
+ * names. The rest of the larger one has not, if it is known where the smaller one lies.
+ */
+static void two_names(struct model *model, uint32_t index, const struct cell *cell, uint64_t address,
+		      const struct place *place)
+{
+	const struct set *set = &model->sets[index];
+	uint16_t type = set->root == index ? set_whole(model, index)->face.type : set->type;
+	uint64_t size = map_get(&model->type_sizes, cell->type);
+	uint64_t mine = address - place->offset, others = set->key;
+	bool larger = place->type_size > size;
+	/* Of the smaller one, inside the larger. */
+	uint64_t from = larger ? others - mine : mine - others, bytes = larger ? size : place->type_size;
+
+	/* Of a longer access this may be a later part, and of an array's only the first element's place is
+	 * known. */
+	if (!size || !place->bytes || place->bytes > 8 || place->flags & ATOMSAN_SITE_ARRAY ||
+	    set->kind != SET_INSTANCE || type != cell->type ||
+	    from + bytes > (larger ? place->type_size : size)) {
+		from = 0;
+		bytes = UINT32_MAX;
+	}
+	together_mixed(model, larger ? place->type : cell->type, from, bytes);
+	together_mixed(model, larger ? cell->type : place->type, 0, UINT32_MAX);
+}
+
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes)
 {
@@ -462,7 +503,7 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 			/* One struct lies in the other. The next access may well be by the other name again.
 			 */
 			if (cell->type)
-				together_mixed(model, cell->type, place->type);
+				two_names(model, index, cell, address, place);
 			cell->other = cell->type <= UINT8_MAX ? (uint8_t)cell->type : 0;
 			cell->type = place->type;
 			if (set_root(model, other) != set_root(model, index))
@@ -478,4 +519,19 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 		set_find_owner(model, thread, index, address, place);
 	}
 	return set_root(model, index);
+}
+
+bool model_made(struct model *model, uint64_t address, uint64_t begin)
+{
+	struct memory_chunk *chunk = memory_chunk_slow(&model->memory, address >> MEMORY_CHUNK_SHIFT, false);
+	unsigned room;
+
+	if (!chunk)
+		return false;
+	const struct cell *cell = memory_all(&model->memory, &chunk->granules[memory_index(address)], &room);
+
+	for (unsigned i = 0; i < room; i++)
+		if (cell[i].set && cell[i].mask >> (address & 7) & 1)
+			return begin && set_whole(model, set_root(model, cell[i].set))->made == begin;
+	return false;
 }

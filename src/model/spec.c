@@ -11,7 +11,7 @@ struct spec *spec_new(void)
 	return mem_zalloc(1, sizeof(struct spec));
 }
 
-static void release(struct statement *s)
+void spec_release_statement(struct statement *s)
 {
 	free(s->function);
 	free(s->type);
@@ -27,7 +27,7 @@ void spec_free(struct spec *spec)
 		return;
 	for (int kind = 0; kind < STATEMENT_KINDS; kind++) {
 		for (size_t i = 0; i < spec->kinds[kind].count; i++)
-			release(&spec->kinds[kind].items[i]);
+			spec_release_statement(&spec->kinds[kind].items[i]);
 		free(spec->kinds[kind].items);
 	}
 	for (size_t i = 0; i < spec->text_count; i++)
@@ -71,8 +71,7 @@ static bool fits_name(const char *pattern, const char *text)
 	return !*pattern;
 }
 
-/* A member's name stands for all that lies in it: "limits" is "limits.max", too. */
-static bool fits_member(const char *pattern, const char *member)
+bool spec_fits_member(const char *pattern, const char *member)
 {
 	size_t length = strlen(pattern);
 
@@ -81,8 +80,7 @@ static bool fits_member(const char *pattern, const char *member)
 	return !strncmp(pattern, member, length) && (member[length] == '.' || member[length] == '[');
 }
 
-/* "bank.c" is any bank.c, whatever folder it lies in. */
-static bool fits_file(const char *pattern, const char *file)
+bool spec_fits_file(const char *pattern, const char *file)
 {
 	if (!file)
 		return false;
@@ -154,12 +152,12 @@ static bool fits(const struct statement *s, const struct subject *of)
 		return false;
 	if (s->type && !(of->type && fits_name(s->type, of->type)))
 		return false;
-	if (s->member && !(of->member && fits_member(s->member, of->member)))
+	if (s->member && !(of->member && spec_fits_member(s->member, of->member)))
 		return false;
 	if (s->variable && !(of->name && !fnmatch(s->variable, of->name, 0)))
 		return false;
 	if (s->file &&
-	    !(of->file && (s->variable ? fits_file(s->file, of->file) : !fnmatch(s->file, of->file, 0))))
+	    !(of->file && (s->variable ? spec_fits_file(s->file, of->file) : !fnmatch(s->file, of->file, 0))))
 		return false;
 	return true;
 }
@@ -271,6 +269,11 @@ int spec_owned(const struct spec *spec, const char *type, const char *member)
 	return !word ? 0 : word->says ? 1 : -1;
 }
 
+bool spec_guarded(const struct spec *spec, const char *type)
+{
+	return best(spec, STATEMENT_GUARDED, (struct subject){.type = type});
+}
+
 bool spec_ignored_member(const struct spec *spec, const char *type, const char *member)
 {
 	return best(spec, STATEMENT_IGNORE_MEMBER, (struct subject){.type = type, .member = member});
@@ -289,66 +292,4 @@ bool spec_ignored_variable(const struct spec *spec, const char *name, const char
 bool spec_ignored_file(const struct spec *spec, const char *file)
 {
 	return best(spec, STATEMENT_IGNORE_FILE, (struct subject){.file = file});
-}
-
-/* ---- adding ---- */
-
-static bool equal(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
-static bool about_the_same(const struct statement *a, const struct statement *b)
-{
-	return equal(a->function, b->function) && equal(a->type, b->type) && equal(a->member, b->member) &&
-	       equal(a->variable, b->variable) && equal(a->file, b->file);
-}
-
-static bool same_role(const struct spec_role *a, const struct spec_role *b)
-{
-	return a->kind == b->kind && a->what == b->what && a->argument == b->argument;
-}
-
-static int contradiction(enum statement_kind kind, const struct statement *s, const struct statement *other,
-			 struct err *err)
-{
-	const char *subject = s->function ? s->function : s->variable ? s->variable : s->type;
-	const char *dot = s->member ? "." : "", *member = s->member ? s->member : "";
-
-	if (kind == STATEMENT_UNIT)
-		return err_set(err, "%s:%u: '%s' is %s here, but %s at %s:%u", s->where, s->line, subject,
-			       s->says ? "a unit" : "not a unit", other->says ? "is one" : "is none",
-			       other->where, other->line);
-	if (kind == STATEMENT_OWNED)
-		return err_set(err, "%s:%u: '%s%s%s' is %s here, but %s at %s:%u", s->where, s->line, subject,
-			       dot, member, s->says ? "owned" : "not owned",
-			       other->says ? "is owned" : "is not", other->where, other->line);
-	if (kind == STATEMENT_ROLE)
-		return err_set(err, "%s:%u: '%s' does something else here than at %s:%u", s->where, s->line,
-			       subject, other->where, other->line);
-	return err_set(err, "%s:%u: '%s%s%s' belongs to '%s' here, but to '%s' at %s:%u", s->where, s->line,
-		       subject, dot, member, s->set, other->set, other->where, other->line);
-}
-
-int spec_add_statement(struct spec *spec, enum statement_kind kind, struct statement statement,
-		       struct err *err)
-{
-	struct statements *all = &spec->kinds[kind];
-
-	/* The same header is compiled many times: what was said before is not kept again. */
-	for (size_t i = 0; i < all->count; i++) {
-		const struct statement *other = &all->items[i];
-		int failed = 0;
-
-		if (other->source != statement.source || !about_the_same(other, &statement))
-			continue;
-		if (other->says != statement.says || !equal(other->set, statement.set) ||
-		    !same_role(&other->role, &statement.role))
-			failed = contradiction(kind, &statement, other, err);
-		release(&statement);
-		return failed;
-	}
-	all->items = mem_resize(all->items, all->count + 1, sizeof *all->items);
-	all->items[all->count++] = statement;
-	return 0;
 }

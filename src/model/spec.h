@@ -35,18 +35,30 @@ int spec_add_text(struct spec *spec, const char *name, const char *text, size_t 
 int spec_add_trace(struct spec *spec, const struct trace *trace, struct err *err);
 
 /*
- * Is everything there that files name without wildcards? Each enumerates names,
- * NULL after the last. Statements that begin with ignore are not asked about: what
- * was ignored when compiling is in no table.
+ * Is everything there that files name without wildcards? The program's tables tell of what its code
+ * accesses and calls. What they do not tell of may have been optimised away, or never be used: that is no
+ * mistake, but the statement has no effect. So two things are said about a name that is in no table: an
+ * error, where the program does not even have the words that the name is made of, and a warning elsewhere.
+ * Statements that begin with ignore are not asked about: what was ignored when compiling is in no table.
  */
-struct spec_program {
+enum spec_name { SPEC_FUNCTION, SPEC_TYPE, SPEC_MEMBER, SPEC_VARIABLE, SPEC_NAMES };
+struct spec_names *spec_names_new(void);
+void spec_names_free(struct spec_names *names);
+/* Functions: the source's name or the linker's. NULL is no name. */
+void spec_names_add(struct spec_names *names, enum spec_name what, const char *name);
+void spec_names_add_member(struct spec_names *names, const char *type, const char *member);
+void spec_names_add_variable(struct spec_names *names, const char *file, const char *name);
+void spec_names_add_trace(struct spec_names *names, const struct trace *trace);
+
+struct spec_doubts {
 	void *user;
-	const char *(*type)(void *user, size_t i);
-	const char *(*function)(void *user, size_t i); /* source's names and linker's */
+	/* May the word be one of the program's? It is made of letters, digits and underscores. */
+	bool (*mentions)(void *user, const char *word);
+	void (*warn)(void *user, const char *sentence);
+	bool calls; /* functions that the program only calls are among the names, too */
 };
-int spec_check_names(const struct spec *spec, const struct spec_program *program, struct err *err);
-/* The same against all types and functions that a trace's tables have. */
-int spec_check_trace(const struct spec *spec, const struct trace *trace, struct err *err);
+int spec_check_names(const struct spec *spec, const struct spec_names *names,
+		     const struct spec_doubts *doubts, struct err *err);
 
 enum spec_word {
 	SPEC_UNIT = 1,
@@ -78,6 +90,9 @@ const char *spec_variable_merge(const struct spec *spec, const char *name, const
 
 /* 1: what the pointer leads to belongs to the object that has it; -1: it does not; 0: nobody says. */
 int spec_owned(const struct spec *spec, const char *type, const char *member);
+
+/* Has each instance a lock of its own? */
+bool spec_guarded(const struct spec *spec, const char *type);
 
 bool spec_ignored_member(const struct spec *spec, const char *type, const char *member);
 bool spec_ignored_type(const struct spec *spec, const char *type);

@@ -16,6 +16,7 @@ enum statement_kind {
 	STATEMENT_OWNED,           /* type, member; says */
 	STATEMENT_MERGE_TYPE,      /* type, set */
 	STATEMENT_MERGE_VARIABLE,  /* variable, file, set */
+	STATEMENT_GUARDED,         /* type */
 	STATEMENT_IGNORE_FUNCTION, /* function */
 	STATEMENT_IGNORE_FILE,     /* file */
 	STATEMENT_IGNORE_TYPE,     /* type */
@@ -65,6 +66,7 @@ void spec_release_private(struct spec *spec);
 const char *spec_add_section(struct spec *spec, char **words, int count, const char *where, unsigned line);
 void spec_release_sections(struct spec *spec);
 
+void spec_release_statement(struct statement *statement);
 /* Takes over the statement's strings, also when it fails: two that contradict each other. */
 int spec_add_statement(struct spec *spec, enum statement_kind kind, struct statement statement,
 		       struct err *err);
@@ -73,5 +75,9 @@ const char *spec_keep(struct spec *spec, const char *text);
 bool spec_has_wildcard(const char *pattern);
 /* A source's name, a linker's name, or with scopes (bank::account::add) what a linker's name says. */
 bool spec_fits_function(const char *pattern, const char *name);
+/* A member's name stands for all that lies in it: "limits" is "limits.max", too. */
+bool spec_fits_member(const char *pattern, const char *member);
+/* "bank.c" is any bank.c, whatever folder it lies in. */
+bool spec_fits_file(const char *pattern, const char *file);
 
 #endif

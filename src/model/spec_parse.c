@@ -78,7 +78,7 @@ static int of_member(struct line *line, enum statement_kind kind, const char *wo
 		depth -= (*dot == '>' || *dot == ')') && depth;
 	}
 	if (dot == word || !*dot || !dot[1])
-		return BAD(line, "'%s' should be a struct and a member, TYPE.MEMBER", word);
+		return BAD(line, "'%.100s' should be a struct and a member, TYPE.MEMBER", word);
 	s.says = says;
 	s.type = mem_textf("%.*s", (int)(dot - word), word);
 	s.member = mem_text(dot + 1);
@@ -104,7 +104,8 @@ static int of_variable(struct line *line, enum statement_kind kind, const char *
 	const char *colon = strrchr(word, ':');
 
 	if (colon && (colon == word || !colon[1] || colon[-1] == ':'))
-		return BAD(line, "'%s' should be a variable's name without scopes, or FILE:VARIABLE", word);
+		return BAD(line, "'%.100s' should be a variable's name without scopes, or FILE:VARIABLE",
+			   word);
 	s.file = colon ? mem_textf("%.*s", (int)(colon - word), word) : NULL;
 	s.variable = mem_text(colon ? colon + 1 : word);
 	s.literal = !is_glob(word);
@@ -161,6 +162,17 @@ static int merge_line(struct line *line)
 		failed = variables
 				 ? of_variable(line, STATEMENT_MERGE_VARIABLE, line->words[i], line->words[1])
 				 : of_type(line, STATEMENT_MERGE_TYPE, line->words[i], line->words[1]);
+	return failed;
+}
+
+static int guarded_line(struct line *line)
+{
+	int failed = 0;
+
+	if (line->count < 3 || !word_is(line, 1, "type"))
+		return BAD(line, "expected '%s type TYPE...'", line->words[0]);
+	for (int i = 2; i < line->count && !failed; i++)
+		failed = of_type(line, STATEMENT_GUARDED, line->words[i], NULL);
 	return failed;
 }
 
@@ -267,7 +279,7 @@ static int private_line(struct line *line)
 	if (good)
 		spec_add_private(line->spec, word, number, column, line->words[2]);
 	free(word);
-	return good ? 0 : BAD(line, "'%s' should be a place, FILE:LINE:COLUMN", line->words[1]);
+	return good ? 0 : BAD(line, "'%.100s' should be a place, FILE:LINE:COLUMN", line->words[1]);
 }
 
 static int section_line(struct line *line)
@@ -286,16 +298,16 @@ static int statement_line(struct line *line)
 		     {"unitfor", unitfor_line}, {"set", set_line},         {"merge", merge_line},
 		     {"owned", owned_line},     {"notowned", owned_line},  {"ignore", ignore_line},
 		     {"private", private_line}, {"section", section_line}, {"lock", role_line},
-		     {"unlock", role_line},     {"thread", role_line}};
+		     {"unlock", role_line},     {"thread", role_line},     {"guarded", guarded_line}};
 
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (word_is(line, 0, verbs[i].word))
 			return verbs[i].read(line);
-	return BAD(
-		line,
-		"there is no statement '%s'; there are unit, notunit, unitfor, set, owned, notowned, merge, "
-		"ignore, private, section, wait, lock, unlock and thread",
-		line->words[0]);
+	return BAD(line,
+		   "there is no statement '%.60s'; there are unit, notunit, unitfor, set, owned, notowned, "
+		   "merge, "
+		   "guarded, ignore, private, section, wait, lock, unlock and thread",
+		   line->words[0]);
 }
 
 /* ---- words ---- */
@@ -361,6 +373,11 @@ static int read_lines(struct spec *spec, unsigned source, const char *name, cons
 	line->source = source;
 	line->where = spec_keep(spec, name);
 	line->err = err;
+	/* Some editors begin a text with what says that it is UTF-8. */
+	if (length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+		text += 3;
+		length -= 3;
+	}
 	while (length && !failed) {
 		const char *end = memchr(text, '\n', length);
 		size_t size = end ? (size_t)(end - text) : length;

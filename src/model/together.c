@@ -238,10 +238,16 @@ void together_whole(struct model *model, struct thread *thread, uint16_t type, b
 		remember(model, section, from, type, what, false);
 }
 
-void together_mixed(struct model *model, uint16_t one, uint16_t other)
+void together_mixed(struct model *model, uint16_t outer, uint64_t from, uint64_t bytes)
 {
-	relate(model, one, WHOLE, WHOLE, MODEL_TOGETHER | MODEL_READ_TOGETHER);
-	relate(model, other, WHOLE, WHOLE, MODEL_TOGETHER | MODEL_READ_TOGETHER);
+	const unsigned all = MODEL_TOGETHER | MODEL_READ_TOGETHER;
+
+	if (bytes > (uint64_t)WORD_MOST << WORD_SHIFT || from + bytes > (uint64_t)WHOLE << WORD_SHIFT) {
+		relate(model, outer, WHOLE, WHOLE, all);
+		return;
+	}
+	for (uint64_t word = from >> WORD_SHIFT; word << WORD_SHIFT < from + bytes; word++)
+		relate(model, outer, WHOLE, (uint32_t)word, all);
 }
 
 unsigned model_together(struct model *model, uint32_t one, uint32_t other)
@@ -260,9 +266,13 @@ unsigned model_together(struct model *model, uint32_t one, uint32_t other)
 	    (first_a < first_b + count_b && first_b < first_a + count_a))
 		return all;
 	how = map_get(&model->related, pair_key(a.type, WHOLE, WHOLE));
-	for (uint32_t i = 0; i < count_a; i++)
+	for (uint32_t i = 0; i < count_a; i++) {
+		how |= map_get(&model->related, pair_key(a.type, first_a + i, WHOLE));
 		for (uint32_t k = 0; k < count_b; k++)
 			how |= map_get(&model->related, pair_key(a.type, first_a + i, first_b + k));
+	}
+	for (uint32_t k = 0; k < count_b; k++)
+		how |= map_get(&model->related, pair_key(a.type, first_b + k, WHOLE));
 	return how;
 }
 

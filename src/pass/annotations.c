@@ -21,6 +21,7 @@
 #include <string.h>
 
 #define PREFIX "atomsan."
+#define MEMBER_NOTE "llvm.ptr.annotation"
 
 /* ---- text ---- */
 
@@ -95,6 +96,19 @@ static bool read_text(const char *from, struct annotation *a)
 	return true;
 }
 
+/* A set's name is a word of a line. */
+static bool has_good_name(const struct annotation *a)
+{
+	const char *c = a->value;
+
+	while ((unsigned char)*c >= ' ')
+		c++;
+	if (*a->value && !*c)
+		return true;
+	complain(a, "a set needs a name, and that is one line of text");
+	return false;
+}
+
 static bool is(const struct annotation *a, const char *what)
 {
 	return !strcmp(a->what, what);
@@ -134,7 +148,8 @@ static void say_type(const struct annotation *a, LLVMMetadataRef type)
 	const char *name = types_name(type);
 
 	if (is(a, "merge") || is(a, "merge-type")) {
-		PUT(a, "merge", a->value, "type", name);
+		if (has_good_name(a))
+			PUT(a, "merge", a->value, "type", name);
 	} else if (is(a, "ignore") || is(a, "ignore-type")) {
 		PUT(a, "ignore", "type", name);
 		select_ignore('t', name);
@@ -155,7 +170,8 @@ static void say_variable(const struct annotation *a, LLVMValueRef global)
 		else
 			complain(a, "this is no struct, class or union that is known here");
 	} else if (is(a, "set") || is(a, "merge")) {
-		PUT(a, a->what, a->value, "variable", variable_name(global));
+		if (has_good_name(a))
+			PUT(a, a->what, a->value, "variable", variable_name(global));
 	} else if (is(a, "ignore")) {
 		PUT(a, "ignore", "variable", variable_name(global));
 	} else {
@@ -163,8 +179,9 @@ static void say_variable(const struct annotation *a, LLVMValueRef global)
 	}
 }
 
-/* The set of an inner struct's members is the inner struct's: "limits.range". */
-static void say_member(const struct annotation *a, const char *type, const char *path)
+/* The set of an inner struct's members is the inner struct's: "limits.range". The member's type may be NULL.
+ */
+static void say_member(const struct annotation *a, const char *type, const char *path, LLVMMetadataRef member)
 {
 	const char *dot = strrchr(path, '.');
 	char both[2600], set[800];
@@ -172,9 +189,14 @@ static void say_member(const struct annotation *a, const char *type, const char 
 	snprintf(both, sizeof both, "%s.%s", type, path);
 	snprintf(set, sizeof set, "%.*s%s", dot ? (int)(dot - path) + 1 : 0, path, a->value);
 	if (is(a, "set")) {
-		PUT(a, "set", set, both);
+		if (has_good_name(a))
+			PUT(a, "set", set, both);
 	} else if (is(a, "owned") || is(a, "notowned")) {
-		PUT(a, a->what, both);
+		/* A pointer may be kept as a number of its size. */
+		if (di_is_number(member) && di_size(member) < sizeof(uint64_t))
+			complain(a, "this annotation is for pointers, and this member is a number");
+		else
+			PUT(a, a->what, both);
 	} else if (is(a, "ignore")) {
 		PUT(a, "ignore", "member", both);
 		select_ignore('m', both);
@@ -224,7 +246,7 @@ static void members_of(LLVMMetadataRef owner, LLVMMetadataRef type, const char *
 			struct annotation a = {.file = di_file(type), .line = LLVMDITypeGetLine(member)};
 
 			if (read_text(tag, &a))
-				say_member(&a, types_name(owner), longer);
+				say_member(&a, types_name(owner), longer, inner);
 		}
 		while (di_is_array(inner)) {
 			inner = di_strip(di_base(inner));
@@ -271,6 +293,52 @@ static void from_types(void)
 	}
 }
 
+/* ---- what nobody has to say ---- */
+
+/* A lock that lies in the struct. Those of an array are each for something else. */
+static bool has_lock(LLVMMetadataRef type, int depth)
+{
+	static const char *const locks[] = {"pthread_mutex_t",
+					    "pthread_rwlock_t",
+					    "pthread_spinlock_t",
+					    "mtx_t",
+					    "std::mutex",
+					    "std::timed_mutex",
+					    "std::recursive_mutex",
+					    "std::recursive_timed_mutex",
+					    "std::shared_mutex",
+					    "std::shared_timed_mutex",
+					    NULL};
+	LLVMMetadataRef elements = di_elements(type);
+	unsigned count = di_count(elements);
+
+	for (unsigned i = 0; i < count && depth < 6; i++) {
+		LLVMMetadataRef member = di_element(elements, i), inner;
+
+		if (!member || !di_is_member(member))
+			continue;
+		inner = di_strip(di_base(member));
+		if (di_goes_by(di_base(member), locks) || (di_is_struct(inner) && has_lock(inner, depth + 1)))
+			return true;
+	}
+	return false;
+}
+
+/* Instances of structs that have a lock are sets by themselves, whoever they are reached from. */
+static void from_locks(void)
+{
+	LLVMMetadataRef type;
+
+	for (size_t i = 0; (type = types_nth(i)); i++) {
+		struct annotation a = {
+			.what = "guarded", .file = di_file(type), .line = LLVMDITypeGetLine(type)};
+		const char *name = types_name(type);
+
+		if (*name && !elements_librarys(name) && has_lock(type, 0))
+			PUT(&a, "guarded", "type", name);
+	}
+}
+
 /* ---- the module ---- */
 
 static const char *string_of(LLVMValueRef pointer)
@@ -296,6 +364,24 @@ static bool read_operands(LLVMValueRef of, struct annotation *a)
 				 .line = LLVMIsAConstantInt(line) ? (unsigned)LLVMConstIntGetZExtValue(line)
 								  : 0};
 	return read_text(string_of(LLVMGetOperand(of, 1)), a);
+}
+
+/* In C, what is meant for members and variables is a part of debug information, and can stand on functions by
+ * mistake. To be ignored they are told above. */
+static void tags_of_functions(LLVMModuleRef module)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		LLVMMetadataRef subprogram = LLVMGetSubprogram(f);
+		const char *tag;
+
+		for (unsigned n = 0; subprogram && (tag = di_annotation(subprogram, n)); n++) {
+			struct annotation a = {.file = di_file(subprogram),
+					       .line = LLVMDISubprogramGetLine(subprogram)};
+
+			if (read_text(tag, &a) && !is(&a, "ignore"))
+				say_function(&a, f);
+		}
+	}
 }
 
 static void from_globals(LLVMModuleRef module)
@@ -331,6 +417,14 @@ static void from_globals(LLVMModuleRef module)
 	}
 }
 
+static bool is_member_note(LLVMValueRef value)
+{
+	LLVMValueRef callee = LLVMIsACallInst(value) ? LLVMGetCalledValue(value) : NULL;
+	size_t size;
+
+	return callee && !strncmp(LLVMGetValueName2(callee, &size), MEMBER_NOTE, strlen(MEMBER_NOTE));
+}
+
 /* Every access repeats it; one line is enough, but which it was is not known any more: the reader drops the
  * rest. */
 static void say_accessed(const struct annotation *a, LLVMValueRef call)
@@ -339,11 +433,15 @@ static void say_accessed(const struct annotation *a, LLVMValueRef call)
 	struct cursor c;
 	bool member;
 
+	/* Of two annotations on a member, one is on the other's result. */
+	while (is_member_note(pointer))
+		pointer = LLVMGetOperand(pointer, 0);
+
 	follow_begin(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
 	follow(pointer, &c, &member, 0);
 	cursor_end(&c, 0, SHAPE_WHOLE);
 	if (c.owner && *c.path)
-		say_member(a, types_name(c.owner), c.path);
+		say_member(a, types_name(c.owner), c.path, di_strip(c.type));
 }
 
 static void from_calls(LLVMModuleRef module, const char *intrinsic,
@@ -386,9 +484,11 @@ void annotations_collect(LLVMModuleRef module)
 
 	length = 0;
 	from_globals(module);
+	tags_of_functions(module);
 	from_types();
+	from_locks();
 	from_calls(module, "llvm.var.annotation", say_annotated_local);
-	from_calls(module, "llvm.ptr.annotation", say_accessed);
+	from_calls(module, MEMBER_NOTE, say_accessed);
 	follow_forget();
 	if (length) {
 		content = LLVMConstStringInContext2(context, text, length, true);

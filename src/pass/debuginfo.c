@@ -17,6 +17,7 @@ enum operand {
 	SUBPROGRAM_LINKAGE_NAME = 3,
 	SUBPROGRAM_TYPE = 4,
 	SUBPROGRAM_DECLARATION = 6,
+	SUBPROGRAM_ANNOTATIONS = 11,
 	VARIABLE_NAME = 1,
 	VARIABLE_TYPE = 3,
 	DERIVED_BASE = 5,
@@ -34,6 +35,7 @@ enum operand {
 enum {
 	TAG_ARRAY = 0x01,
 	TAG_CLASS = 0x02,
+	TAG_ENUMERATION = 0x04,
 	TAG_MEMBER = 0x0d,
 	TAG_POINTER = 0x0f,
 	TAG_REFERENCE = 0x10,
@@ -250,6 +252,9 @@ const char *di_annotation(LLVMMetadataRef node, unsigned n)
 	case LLVMDIGlobalVariableMetadataKind:
 		list = operand(node, VARIABLE_ANNOTATIONS);
 		break;
+	case LLVMDISubprogramMetadataKind:
+		list = operand(node, SUBPROGRAM_ANNOTATIONS);
+		break;
 	default:
 		return NULL;
 	}
@@ -295,6 +300,11 @@ bool di_is_pointer(LLVMMetadataRef type)
 {
 	return has_tag(type, TAG_POINTER) || has_tag(type, TAG_REFERENCE) ||
 	       has_tag(type, TAG_RVALUE_REFERENCE);
+}
+
+bool di_is_number(LLVMMetadataRef type)
+{
+	return type && (kind(type) == LLVMDIBasicTypeMetadataKind || has_tag(type, TAG_ENUMERATION));
 }
 
 bool di_is_typedef(LLVMMetadataRef type)

@@ -52,6 +52,7 @@ bool di_is_union(LLVMMetadataRef type);
 bool di_is_class(LLVMMetadataRef type);
 bool di_is_array(LLVMMetadataRef type);
 bool di_is_pointer(LLVMMetadataRef type); /* or reference */
+bool di_is_number(LLVMMetadataRef type);  /* or one of an enumeration */
 bool di_is_typedef(LLVMMetadataRef type);
 bool di_is_member(LLVMMetadataRef element);    /* takes room in the struct: a data member or a base class */
 bool di_is_base(LLVMMetadataRef member);       /* a base class */

@@ -88,7 +88,8 @@ static void read_specs(void)
 	specs_read = true;
 	while (list && (path = strsep(&rest, ":"))) {
 		FILE *file;
-		char line[1024];
+		char *line = NULL;
+		size_t room = 0;
 		int number = 0;
 
 		if (!*path)
@@ -98,8 +99,9 @@ static void read_specs(void)
 			fprintf(stderr, "atomsan: cannot read the spec file %s\n", path);
 			shim_leave();
 		}
-		while (fgets(line, sizeof line, file))
+		while (getline(&line, &room, file) > 0)
 			spec_line(path, ++number, line);
+		free(line);
 		fclose(file);
 	}
 	free(list);

@@ -72,8 +72,8 @@ struct history_event {
 struct history_unit {
 	uint32_t thread;
 	uint32_t set;
-	uint32_t context, rule; /* for reports */
-	uint32_t merged;        /* itself, or the unit that it became part of */
+	uint32_t context, rule, begin; /* for reports */
+	uint32_t merged;               /* itself, or the unit that it became part of */
 };
 
 struct history_variable {

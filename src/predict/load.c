@@ -74,6 +74,7 @@ static uint32_t unit_begin(void *user, const struct model_unit *unit)
 
 	l->h->units[number].context = unit->context;
 	l->h->units[number].rule = unit->rule;
+	l->h->units[number].begin = (uint32_t)unit->begin;
 	return number;
 }
 
@@ -112,6 +113,7 @@ static void show(struct load *l, uint32_t unit, const struct model_unit *alone, 
 						       .set = alone ? alone->set : u->set,
 						       .context = alone ? alone->context : u->context,
 						       .rule = alone ? alone->rule : u->rule,
+						       .begin = alone ? 0 : u->begin,
 						       .variable = location,
 						       .write = write});
 }

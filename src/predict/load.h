@@ -35,6 +35,7 @@ struct load_access {
 	uint32_t set;     /* as the model numbers them */
 	uint32_t context; /* of the unit */
 	uint32_t rule;
+	uint32_t begin; /* of the unit; 0: none */
 	uint32_t variable;
 	bool write;
 };

@@ -117,6 +117,7 @@ static void members(void **state)
 				 "ignore member account.hits\n"
 				 "ignore type debug*\n"
 				 "merge tables type hash_table hash_node\n"
+				 "guarded type item shelf*\n"
 				 "set pair pool<1.5>.first\n",
 				 NULL);
 
@@ -141,6 +142,9 @@ static void members(void **state)
 	assert_false(spec_ignored_type(spec, "info"));
 	assert_string_equal(spec_type_merge(spec, "hash_node"), "tables");
 	assert_null(spec_type_merge(spec, "hash"));
+	assert_true(spec_guarded(spec, "item"));
+	assert_true(spec_guarded(spec, "shelf_row"));
+	assert_false(spec_guarded(spec, "items"));
 	spec_free(spec);
 }
 
@@ -225,6 +229,8 @@ static void bad_lines(void **state)
 	refuse_file("set money .balance\n", "should be a struct and a member");
 	refuse_file("owned account.\n", "should be a struct and a member");
 	refuse_file("owned\n", ":1: expected 'owned TYPE.MEMBER'");
+	refuse_file("guarded account\n", ":1: expected 'guarded type TYPE...'");
+	refuse_file("guarded type\n", ":1: expected 'guarded type TYPE...'");
 	refuse_file("merge all account\n", ":1: expected 'merge NAME type TYPE...'");
 	refuse_file("ignore\n", ":1: expected 'ignore function|file|type|variable GLOB'");
 	refuse_file("ignore function a b\n", ":1: expected 'ignore");
@@ -254,8 +260,76 @@ static void contradictions(void **state)
 	refuse_file("owned list.next\nnotowned list.next\n", text);
 	snprintf(text, sizeof text, ":2: 'hits' belongs to 'b' here, but to 'a' at %s:1", path);
 	refuse_file("merge a variable hits\nmerge b variable hits\n", text);
+	snprintf(text, sizeof text, ":2: 'hits' belongs to 'b' here, but to 'a' at %s:1", path);
+	refuse_file("set a variable hits\nmerge b variable hits\n", text);
 	snprintf(text, sizeof text, ":2: 'take' does something else here than at %s:1", path);
 	refuse_file("lock function take\nlock function take 2\n", text);
+}
+
+/* What is ignored cannot count as well, in whichever order it is said. */
+static void ignored(void **state)
+{
+	static const struct {
+		const char *ignored, *counts, *name, *as;
+	} pairs[] = {
+		{"ignore function put", "unit function put", "put", "is a unit"},
+		{"ignore function put", "unitfor function put list", "put", "is a unit"},
+		{"ignore type list", "unitfor function put list", "list", "has units"},
+		{"ignore type list", "merge a type list", "list", "is merged"},
+		{"ignore type list", "set a list.head", "list", "has a set"},
+		{"ignore member list.head", "set a list.head", "list.head", "belongs to a set"},
+		{"ignore variable hits", "set a variable hits", "hits", "belongs to a set"},
+		{"ignore variable a.c:hits", "merge a variable a.c:hits", "hits", "is merged"},
+	};
+	char file[200], text[700];
+	const char *path = helper_path("bad.spec");
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		snprintf(file, sizeof file, "%s\n%s\n", pairs[i].ignored, pairs[i].counts);
+		snprintf(text, sizeof text, ":2: '%s' %s here, but is ignored at %s:1", pairs[i].name,
+			 pairs[i].as, path);
+		refuse_file(file, text);
+		snprintf(file, sizeof file, "%s\n%s\n", pairs[i].counts, pairs[i].ignored);
+		snprintf(text, sizeof text, ":2: '%s' is ignored here, but %s at %s:1", pairs[i].name,
+			 pairs[i].as, path);
+		refuse_file(file, text);
+	}
+	/* Another file, a pattern, another member, and what an ignored thing can be. */
+	spec_free(make("ignore function put\n", "unit function put\n", NULL));
+	spec_free(
+		make(NULL,
+		     "ignore function p*\nunit function put\nnotunit function get\nignore function get\n"
+		     "wait function pause\nignore function pause\nset a list.head\nignore member list.tail\n"
+		     "owned list.tail\nignore variable a.c:hits\nset b variable b.c:hits\n"
+		     "set c variable misses\nmerge c variable misses\n",
+		     NULL));
+}
+
+/* What editors and other systems leave in a text. */
+static void odd_texts(void **state)
+{
+	enum { LONG = 3 << 20 };
+	char *text = mem_alloc(LONG + 40);
+	struct spec *spec =
+		make(NULL, "", "\n\n", "# nothing", "\xef\xbb\xbfunit function a\r\n\tunit function b", NULL);
+
+	assert_int_equal(spec_function(spec, "a", NULL, NULL), SPEC_UNIT);
+	assert_int_equal(spec_function(spec, "b", NULL, NULL), SPEC_UNIT);
+	spec_free(spec);
+	memset(text, 'x', LONG);
+	strcpy(text + LONG, "\nunit function a\n");
+	*text = '#';
+	spec = make(NULL, text, NULL);
+	assert_int_equal(spec_function(spec, "a", NULL, NULL), SPEC_UNIT);
+	spec_free(spec);
+	/* The end of the sentence is there, however long the word. */
+	*text = 'x';
+	refuse_file(text, ":1: there is no statement 'xxx");
+	refuse_file(text, "wait, lock, unlock and thread");
+	memcpy(text, "set a ", 6);
+	refuse_file(text, ":1: 'xxx");
+	refuse_file(text, "should be a struct and a member");
+	free(text);
 }
 
 /* Annotations know where they come from. */
@@ -279,7 +353,37 @@ static void positions(void **state)
 	spec_free(spec);
 }
 
-static void check_names(const char *text, const char *message)
+/* The program has, besides what its tables tell of, the words of this text. */
+static char warned[600];
+
+static bool mentions(void *user, const char *word)
+{
+	return strstr(user, word) != NULL;
+}
+
+static void warn(void *user, const char *sentence)
+{
+	(void)user;
+	snprintf(warned, sizeof warned, "%s", sentence);
+}
+
+static int check_spec(const struct spec *spec, const struct trace *trace, bool calls, struct err *err)
+{
+	static char words[] =
+		"account accounts deposit balance reserve forgotten inlined spin_take table bank c";
+	const struct spec_doubts doubts = {words, mentions, warn, calls};
+	struct spec_names *names = spec_names_new();
+	int failed;
+
+	*warned = 0;
+	spec_names_add_trace(names, trace);
+	failed = spec_check_names(spec, names, &doubts, err);
+	spec_names_free(names);
+	return failed;
+}
+
+/* An error, and without one a warning; NULL if there must be none. */
+static void check_names(const char *text, const char *message, const char *warning)
 {
 	struct err err = {""};
 	struct trace *trace = trace_open(helper_path("sample"), &err);
@@ -287,27 +391,68 @@ static void check_names(const char *text, const char *message)
 
 	/* What annotations name is there by nature. */
 	assert_non_null(trace);
-	assert_int_equal(spec_check_trace(spec, trace, &err), 0);
+	assert_int_equal(check_spec(spec, trace, true, &err), 0);
+	assert_string_equal(warned, "");
 	spec_free(spec);
 	spec = make(NULL, text, NULL);
-	assert_int_equal(spec_check_trace(spec, trace, &err), message ? -1 : 0);
+	assert_int_equal(check_spec(spec, trace, false, &err), message ? -1 : 0);
 	if (message)
 		assert_contains(err.text, message);
+	else if (warning)
+		assert_contains(warned, warning);
+	else
+		assert_string_equal(warned, "");
 	spec_free(spec);
 	trace_close(trace);
 }
 
 static void names(void **state)
 {
-	check_names("unit function deposit\nset a account.balance\nunit function get\n", NULL);
-	check_names("unit function de*\nset a acc*.balance\nignore type gone\n", NULL);
+	check_names("unit function deposit\nset a account.balance\nunit function get\n", NULL, NULL);
+	check_names("unit function de*\nset a acc*.balance\nignore type gone\n", NULL, NULL);
 	check_names("unit function depositt\n",
-		    ":1: the program has no function 'depositt'; did you mean 'deposit'?");
+		    ":1: the program has no function 'depositt'; did you mean 'deposit'?", NULL);
 	check_names("\nset a acount.balance\n",
-		    ":2: the program has no struct 'acount'; did you mean 'account'?");
-	check_names("merge a type account elephant\n", "the program has no struct 'elephant'");
-	check_names("unitfor function deposit acccount\n", "did you mean 'account'?");
-	check_names("owned account.next\nwait function depos\n", ":2: the program has no function 'depos'");
+		    ":2: the program has no struct 'acount'; did you mean 'account'?", NULL);
+	check_names("merge a type account elephant\n", "the program has no struct 'elephant'", NULL);
+	check_names("unitfor function deposit acccount\n", "did you mean 'account'?", NULL);
+	check_names("set a account.balance\nwait function depox\n", ":2: the program has no function 'depox'",
+		    NULL);
+	check_names("set a account.nosuch\n", ":1: the program has no member 'account.nosuch'", NULL);
+	check_names("owned account.balancf\n",
+		    ":1: the program has no member 'account.balancf'; did you mean 'account.balance'?", NULL);
+	check_names("set a variable tablx\n",
+		    ":1: the program has no variable 'tablx'; did you mean 'table'?", NULL);
+	check_names("merge a variable banc.c:table\n",
+		    ":1: the program has no variable 'banc.c:table'; did you mean 'bank.c:table'?", NULL);
+	check_names("lock function spin_tak3\n", ":1: the program has no function 'spin_tak3'", NULL);
+}
+
+/* What the program has somewhere may be meant: the statement has no effect, and that is said. */
+static void doubts(void **state)
+{
+	check_names("set a account.reserve\n", NULL,
+		    ":1: nothing in the program accesses a member 'account.reserve', so this says nothing");
+	check_names("\nmerge a type forgotten\n", NULL,
+		    ":2: nothing in the program accesses a struct 'forgotten', so this says nothing");
+	check_names("unit function inlined\n", NULL,
+		    ":1: nothing in the program runs a function 'inlined', so this says nothing");
+	check_names("set a variable reserve\n", NULL,
+		    ":1: nothing in the program accesses a variable 'reserve', so this says nothing");
+	check_names("merge a type accounts\n", NULL, "; did you mean 'account'?");
+	check_names("set a variable table bank.c:table table_lock\n", NULL, NULL);
+	check_names("set a account.bal* acc*.nosuch\nowned account.balance\n", NULL, NULL);
+	/* A trace does not tell of what another library has. */
+	check_names("lock function spin_take\n", NULL, NULL);
+	struct err err = {""};
+	struct trace *trace = trace_open(helper_path("sample"), &err);
+	struct spec *spec = make(NULL, "lock function spin_take\n", NULL);
+
+	assert_non_null(trace);
+	assert_int_equal(check_spec(spec, trace, true, &err), 0);
+	assert_contains(warned, "runs a function 'spin_take'");
+	spec_free(spec);
+	trace_close(trace);
 }
 
 /* The trace's own annotations, of its only module that has some. */
@@ -320,7 +465,7 @@ static void from_trace(void **state)
 	assert_non_null(trace);
 	assert_int_equal(spec_add_trace(spec, trace, &err), 0);
 	assert_int_equal(spec_function(spec, "deposit", NULL, NULL), SPEC_UNIT);
-	assert_int_equal(spec_check_trace(spec, trace, &err), 0);
+	assert_int_equal(check_spec(spec, trace, false, &err), 0);
 	spec_free(spec);
 	trace_close(trace);
 }
@@ -361,9 +506,10 @@ int main(void)
 		cmocka_unit_test(functions),      cmocka_unit_test(roles),
 		cmocka_unit_test(members),        cmocka_unit_test(variables),
 		cmocka_unit_test(weight),         cmocka_unit_test(bad_lines),
-		cmocka_unit_test(contradictions), cmocka_unit_test(positions),
-		cmocka_unit_test(names),          cmocka_unit_test(from_trace),
-		cmocka_unit_test(private_places),
+		cmocka_unit_test(contradictions), cmocka_unit_test(ignored),
+		cmocka_unit_test(odd_texts),      cmocka_unit_test(positions),
+		cmocka_unit_test(names),          cmocka_unit_test(doubts),
+		cmocka_unit_test(from_trace),     cmocka_unit_test(private_places),
 	};
 
 	helper_sample(helper_path("sample"));

@@ -226,13 +226,66 @@ BAD = [
     ("unit function torn\n\nnotunit function torn", ":3: ", ":1"),
     ("set a pair.x\nset b pair.x", ":2: ", ":1"),
     ("unit function thorn", ":1: ", "did you mean 'torn'"),
-    ("set a pairs.x", ":1: ", "did you mean 'pair"),
+    ("set a pairz_.x", ":1: ", "did you mean 'pair"),
     ('set "a pair.x', ":1: "),
+    ("merge a type pair\nignore type pair", ":2: 'pair' is ignored here, but is merged at ", ":1"),
+    ("ignore function torn\nunit function torn", ":2: 'torn' is a unit here, but is ignored at ", ":1"),
+    ("unit function \x1b[31m", ":1: the program has no function '\\x1b[31m'"),
+    ("set a pair.xylophone", ":1: the program has no member 'pair.xylophone'"),
+    ("owned pair.q7_", ":1: the program has no member 'pair.q7_'"),
+    ("set a variable sxth", ":1: the program has no variable 'sxth'"),
+    ("merge a type elephant", ":1: the program has no struct 'elephant'"),
+    ("lock function elephant", ":1: the program has no function 'elephant'"),
+]
+
+# A program with what is declared, and has no effect: statements about it are right, and say nothing.
+UNUSED = """
+struct other { int z; };
+struct pair { int x, spare; struct other *next; };
+static struct pair pair;
+static inline void nothing(void) { __asm__ volatile(""); }
+
+__attribute__((noinline)) void torn(struct pair *p) { nothing(); LOCKED(p->x++); UNLOCKED_BETWEEN; LOCKED(p->x++); }
+static void *one(void *a) { torn(&pair); return a; }
+static void *other(void *a) { BETWEEN(LOCKED(pair.x++)); return a; }
+""" + THREADS
+
+# What is said then by check, predict and run, and whether lint says it, which sees code before it is optimised.
+UNSURE = [
+    ("set a pair.spare", "accesses a member 'pair.spare'", True),
+    ("owned pair.next", "accesses a member 'pair.next'", True),
+    ("merge a type other", "accesses a struct 'other'", True),
+    ("unit function nothing", "runs a function 'nothing'", False),
 ]
 
 # Macros that contradict each other.
+LIST = """
+struct node { int x %s; struct node *next %s; };
+static struct node list;
+
+__attribute__((noinline)) %s void torn(struct node *p) { LOCKED(p->x++; if (p->next) p->next->x++); }
+static void *one(void *a) { torn(&list); return a; }
+#define other one
+""" + THREADS
 MACROS_BAD = [
+    ("owned-not-owned", LIST % ("", "ATOMSAN_OWNED ATOMSAN_NOT_OWNED", ""), "owned-not-owned.c:", "'node.next' is not owned here"),
+    ("two-sets", LIST % ('ATOMSAN_ATOMIC_SET("a") ATOMSAN_ATOMIC_SET("b")', "", ""), "two-sets.c:", "'node.x' belongs to 'b' here"),
+    ("unit-ignored", LIST % ("", "", "ATOMSAN_UNIT ATOMSAN_IGNORE"), "unit-ignored.c:", "'torn' is ignored here, but is a unit"),
+    ("merged-ignored", LIST % ("", "", "") + 'ATOMSAN_TYPE_MERGE(struct node, "a");\nATOMSAN_TYPE_IGNORE(struct node);\n',
+     "merged-ignored.c:", "'node' is ignored here, but is merged"),
+    # In C++ a member's annotations are one on the other.
+    ("owned-not-owned-cxx.cc", LIST % ("", "ATOMSAN_OWNED ATOMSAN_NOT_OWNED", ""), "owned-not-owned-cxx.cc:", "'node.next' is"),
     ("contradiction", "void torn(void);\nATOMSAN_UNIT void torn(void);\n" + VARIABLES.replace(
         "__attribute__((noinline)) void torn", "ATOMSAN_NOT_UNIT __attribute__((noinline)) void torn") % ("", "", "m", "m"),
      "contradiction.c:", "torn"),
+]
+
+# Macros where they mean nothing: said when compiling, with the place.
+MACROS_LOST = [
+    ("owned-number.c", LIST % ("ATOMSAN_OWNED", "", ""), "owned-number.c:", "this annotation is for pointers"),
+    ("owned-number.cc", LIST % ("ATOMSAN_OWNED", "", ""), "owned-number.cc:", "this annotation is for pointers"),
+    ("owned-function.c", LIST % ("", "", "ATOMSAN_OWNED"), "owned-function.c:", "this annotation is not for functions"),
+    ("set-function.c", LIST % ("", "", 'ATOMSAN_ATOMIC_SET("a")'), "set-function.c:", "this annotation is not for functions"),
+    ("no-name.c", LIST % ('ATOMSAN_ATOMIC_SET("")', "", ""), "no-name.c:", "a set needs a name"),
+    ("two-lines.c", LIST % ('ATOMSAN_ATOMIC_SET("a\\nb")', "", ""), "two-lines.c:", "a set needs a name"),
 ]

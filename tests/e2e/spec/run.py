@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-from cases import CASES, BAD, MACROS_BAD, PREAMBLE
+from cases import BAD, CASES, MACROS_BAD, MACROS_LOST, PREAMBLE, UNSURE, UNUSED
 
 ATOMSAN, INCLUDE, STAGES, WORK = sys.argv[1], sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4]).absolute()
 
@@ -27,11 +27,52 @@ def fail(text):
 def build(name, source, with_macros):
     """/*+ MACRO */ counts with macros, and is a comment without."""
     text = re.sub(r"/\*\+ (.*?) \*/", r"\1", source) if with_macros else source
-    path, program = WORK / f"{name}.c", WORK / name
+    path = WORK / (name if name.endswith(".cc") else f"{name}.c")
+    program = path.with_suffix("")
     path.write_text(PREAMBLE + text)
-    subprocess.run([ATOMSAN, "cc", "-Wall", "-Werror", "-g", "-O2", f"-I{INCLUDE}", f"-I{STAGES}", "-pthread", path,
-                    "-o", program], check=True)
+    subprocess.run([ATOMSAN, "c++" if name.endswith(".cc") else "cc", "-Wall", "-Werror", "-g", "-O2", f"-I{INCLUDE}", f"-I{STAGES}",
+                    "-pthread", path, "-o", program], check=True)
     return program
+
+
+def said_when_compiling(name, source, parts):
+    path = WORK / name
+    path.write_text(PREAMBLE + source)
+    done = subprocess.run([ATOMSAN, "c++" if name.endswith(".cc") else "cc", "-g", "-O2", f"-I{INCLUDE}", f"-I{STAGES}", "-c", path, "-o",
+                           path.with_suffix(".o")], stderr=subprocess.PIPE, text=True)
+    said = [line for line in done.stderr.splitlines() if "warning: atomsan: " in line]
+    if done.returncode or not said or not all(part in said[0] for part in parts):
+        fail(f"{name}: status {done.returncode}, '{done.stderr}' instead of {parts}")
+
+
+def blind_spots(words, about):
+    """What a verb says that it does not see."""
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, text=True)
+    if done.returncode not in (0, 66):
+        fail(f"{about}: status {done.returncode}, {done.stderr.strip()}")
+        return []
+    return json.loads(done.stdout)["blind_spots"]
+
+
+def unsure():
+    """A statement about what is declared and never used is no mistake; that it has no effect is said, with its place."""
+    program = build("unused", UNUSED, False)
+    trace, spec = WORK / "unused.atr", WORK / "unsure.spec"
+    subprocess.run([ATOMSAN, "record", "-o", trace, "--", program], check=True, timeout=60)
+    verbs = (("check", [trace]), ("predict", [trace]), ("run", ["--", program]), ("lint", [program]))
+    for text, expected, by_lint in UNSURE:
+        spec.write_text(f"\n{text}\n")
+        for verb, last in verbs:
+            said = blind_spots([ATOMSAN, verb, "--json", "--no-store", f"--spec={spec}", *last], f"{verb} with '{text}'")
+            said = [line for line in said if line.startswith(f"{spec}:2: nothing in the program {expected}, so this says nothing")]
+            if len(said) != (verb != "lint" or by_lint):
+                fail(f"{verb} with '{text}': {said}")
+    # Another build of the program, or none, does not tell what this one had.
+    spec.write_text("set a pair.xylophone\n")
+    program.unlink()
+    if not any("pair.xylophone" in line for line in
+               blind_spots([ATOMSAN, "check", "--json", "--no-store", f"--spec={spec}", trace], "without the program")):
+        fail("without the program nothing is said")
 
 
 def judged(words, about):
@@ -88,14 +129,18 @@ def main():
         spec.write_text(text + "\n")
         for verb, last in (("check", [trace]), ("predict", [trace]), ("run", ["--", program])):
             refused([ATOMSAN, verb, "--no-store", f"--spec={spec}", *last], [str(spec), *expected], f"{verb} with '{text}'")
-        # Lint heeds other statements, and looks at their form alone.
-        if not any("did you mean" in part for part in expected):
+        # Lint may see a part of the program: a name that it does not have is no error.
+        if not any("did you mean" in part or "the program has no" in part for part in expected):
             refused([ATOMSAN, "lint", "--no-store", f"--spec={spec}", program], [str(spec), *expected], f"lint with '{text}'")
     for name, source, *expected in MACROS_BAD:
         program = build(name, source, True)
         trace = WORK / f"{name}.atr"
         subprocess.run([ATOMSAN, "record", "-o", trace, "--", program], check=True, timeout=60)
         refused([ATOMSAN, "check", "--no-store", trace], expected, name)
+        refused([ATOMSAN, "run", "--no-store", "--", program], expected, f"run, {name}")
+    for name, source, *expected in MACROS_LOST:
+        said_when_compiling(name, source, expected)
+    unsure()
     trace = WORK / "bad.atr"
     refused([ATOMSAN, "check", "--no-store", "--spec=/nowhere/at.all", trace], ["/nowhere/at.all"], "a file that is not there")
     sys.exit("\n".join(PROBLEMS) or 0)

@@ -88,7 +88,20 @@ with tempfile.TemporaryDirectory() as folder:
     expect(run(*steps, "--spec=bad.spec", "--", "./bank"), 1, "bad.spec:1: there is no statement 'ignored'")
     expect(run(*steps, "--spec=other.spec", "--", "./bank"), 1, "other.spec:2: the program has no function 'nosuch'", "was not checked")
 
+    # The compiler heeds what it ignores; it refuses what cannot be read all the same.
+    pathlib.Path("long.spec").write_text("#" + "x" * 1022 + "ignore nothing\nignore\n")
+    expect(run("cc", "--spec=bad.spec", "-c", "bank.c"), 1, "bad.spec:1: there is no statement 'ignored'")
+    expect(run("cc", "--spec=long.spec", "-c", "bank.c"), 1, "long.spec:2: expected 'ignore ")
+    expect(run("cc", "--spec=.", "-c", "bank.c"), 1, "cannot read the spec file", "Is a directory")
+
     expect(run("record", "-o", "t.atr", "--", "./bank"), 0)
+    # A pipe has its text but once, which is not enough for those who read it again.
+    os.mkfifo("pipe")
+    for words in (*steps, "--spec=pipe", "--", "./bank"), ("run", "--no-store", "--spec=pipe", "--", "./bank"):
+        expect(run(*words), 1, "the spec file pipe is no file but a pipe or a device")
+    for verb, last in ("check", ("t.atr",)), ("lint", ("bank",)), ("run", ("--", "./bank")), ("test", ("--", "./bank")):
+        expect(run(verb, "--no-store", "--spec=.", *last), 1, "cannot read the spec file .: Is a directory")
+        expect(run(verb, "--no-store", "--spec=gone", *last), 1, "cannot read the spec file gone: No such file")
     for verb in ("check", "predict"):
         document = json.loads(expect(run(verb, "--no-store", "t.atr", "--spec", "ignored.spec", "--json"), 0).stdout)
         assert document["findings"] == [], document
