@@ -94,7 +94,7 @@ struct rt_thread {
 		uint64_t start;                /* its first word, if it can be taken back; else 0 */
 		struct atomsan_frame *level;   /* the frame that it is; those below are of no call */
 		struct atomsan_frame *written; /* as `written` was before it */
-		uint64_t meetings;             /* when it was opened */
+		uint64_t comebacks;            /* at `start` */
 		bool inside;                   /* since `start` it is one; else what comes between two */
 		bool open;                     /* it has made an access, and units of it may be open */
 		bool wrote;                    /* it has changed something since */

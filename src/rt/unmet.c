@@ -18,7 +18,7 @@ struct unmet_thread unmet_threads[UNMET_THREADS];
 bool unmet_on;
 
 static struct {
-	uint64_t meetings;
+	uint64_t comebacks;
 	int64_t met_open;
 } all __attribute__((aligned(64)));
 
@@ -63,11 +63,16 @@ bool unmet_meet(uint64_t cell, bool write) ATOMSAN_KEEPS_REGISTERS
 		return true;
 	if (!__atomic_exchange_n(&thread->met, 1, __ATOMIC_SEQ_CST))
 		__atomic_fetch_add(&all.met_open, 1, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&all.meetings, 1, __ATOMIC_SEQ_CST);
 	/* Pairs with close_call(): one of us sees that the mark is for nobody. */
 	if ((cell | 0xffff) <= __atomic_load_n(&thread->begin, __ATOMIC_SEQ_CST))
 		unmark(thread);
 	return false;
+}
+
+void unmet_come_back(void) ATOMSAN_KEEPS_REGISTERS
+{
+	rt_self.call.told = true;
+	__atomic_fetch_add(&all.comebacks, 1, __ATOMIC_SEQ_CST);
 }
 
 /* ---- a call of this thread ---- */
@@ -85,10 +90,6 @@ void unmet_access(void) ATOMSAN_KEEPS_REGISTERS
 		return;
 	call->open = true;
 	call->wrote = false;
-	/* In this order: who is in the first is in the second, too. */
-	call->meetings = __atomic_load_n(&all.meetings, __ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE))
-		call->told = true;
 	/* Whoever finds a cell of the call finds this. */
 	__atomic_store_n(&mine()->begin, event_segment(rt_self.stamp, rt_self.sub), __ATOMIC_RELEASE);
 }
@@ -99,8 +100,6 @@ static void close_call(void)
 
 	if (!rt_self.call.open)
 		return;
-	if (__atomic_load_n(&all.meetings, __ATOMIC_ACQUIRE) != rt_self.call.meetings)
-		rt_self.call.told = true;
 	rt_self.call.open = false;
 	/* Pairs with unmet_meet(). */
 	__atomic_exchange_n(&thread->begin, UINT64_MAX, __ATOMIC_SEQ_CST);
@@ -112,6 +111,72 @@ void unmet_split(void) ATOMSAN_KEEPS_REGISTERS
 {
 	rt_self.call.told = true;
 	close_call();
+}
+
+/* ---- which call it is ---- */
+
+/* Main is no unit, nor what a thread begins with, nor what that was given to call. */
+static struct atomsan_frame *outermost(void)
+{
+	struct atomsan_frame *frames = rt_self.frames;
+	const struct atomsan_function *first = frames->function;
+	const char *name;
+
+	if (__atomsan_thread.top == frames)
+		return frames + 1;
+	if (rt_self.number)
+		return frames + (first->flags & ATOMSAN_FN_PASSES_ON ? 2 : 1);
+	name = (const char *)&first->name + first->name;
+	return frames + (name[0] == 'm' && name[1] == 'a' && name[2] == 'i' && name[3] == 'n' && !name[4]);
+}
+
+/*
+ * A worker's function lasts as long as its thread. But where locks are taken in a
+ * loop that is no walk, its iterations are the units, and nothing around them is
+ * (src/model/frames.c). By the number of the loop: somebody took one in it.
+ */
+static bool workers_loops[1 << TRACE_ID_BITS];
+
+static bool *workers_loop(const struct atomsan_frame *frame)
+{
+	uint64_t number;
+
+	if ((frame->function->flags & (ATOMSAN_FN_LOOP | ATOMSAN_FN_WALK)) != ATOMSAN_FN_LOOP)
+		return NULL;
+	number = rt_module_function(frame->function);
+	return number < TRACE_ID_MAX ? &workers_loops[number] : NULL;
+}
+
+static struct atomsan_frame *level(void)
+{
+	struct atomsan_frame *level = outermost();
+
+	for (struct atomsan_frame *frame = level; frame < __atomsan_thread.top; frame++) {
+		const bool *loop = workers_loop(frame);
+
+		if (loop && *loop)
+			level = frame;
+	}
+	return level;
+}
+
+void unmet_lock(void) ATOMSAN_KEEPS_REGISTERS
+{
+	struct rt_call *call = &rt_self.call;
+
+	if (!call->inside)
+		return;
+	for (struct atomsan_frame *frame = rt_self.written; --frame > call->level;) {
+		bool *loop = workers_loop(frame);
+
+		if (!loop)
+			continue;
+		/* So the checker has to know of this lock; and of what was written so far it will. */
+		*loop = true;
+		call->told = true;
+		call->level = frame;
+		return;
+	}
 }
 
 /* ---- what it wrote ---- */
@@ -244,13 +309,27 @@ static void mark(uint64_t events)
 	rt_self.call.unmet++;
 }
 
-/* Takes back what the call wrote, if it may be. */
+/* Might what was written since `start` yet have to be told, though it need not be now? */
+static bool is_pending(const struct atomsan_frame *low)
+{
+	const struct rt_call *call = &rt_self.call;
+
+	return __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) && !call->told && call->inside && call->start &&
+	       __atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE) == call->comebacks && low >= call->written &&
+	       __atomsan_thread.top > call->level && level() == call->level && !(rt_self.next & RT_WINDOW) &&
+	       !(__atomic_load_n(&window()->told, __ATOMIC_RELAXED) & LIVE_ALL);
+}
+
+/* Takes back what calls wrote, if it may be. */
 static void go_back(void)
 {
 	struct rt_call *call = &rt_self.call;
 	struct content content = {.taught = true};
 	uint64_t start = call->start, next = rt_self.next, told;
 
+	if (__atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE) != call->comebacks ||
+	    __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE))
+		return;
 	if (call->told || !call->inside || !start || next & RT_WINDOW || rt_self.handlers ||
 	    rt_self.parked_count || !may_go((uint64_t *)start, (uint64_t *)next, &content) ||
 	    call->count % TELLING == 0)
@@ -272,72 +351,6 @@ static void go_back(void)
 		rt_self.sub = SHADOW_SUBS;
 }
 
-/* ---- which call it is ---- */
-
-/* Main is no unit, nor what a thread begins with, nor what that was given to call. */
-static struct atomsan_frame *outermost(void)
-{
-	struct atomsan_frame *frames = rt_self.frames;
-	const struct atomsan_function *first = frames->function;
-	const char *name;
-
-	if (__atomsan_thread.top == frames)
-		return frames + 1;
-	if (rt_self.number)
-		return frames + (first->flags & ATOMSAN_FN_PASSES_ON ? 2 : 1);
-	name = (const char *)&first->name + first->name;
-	return frames + (name[0] == 'm' && name[1] == 'a' && name[2] == 'i' && name[3] == 'n' && !name[4]);
-}
-
-/*
- * A worker's function lasts as long as its thread. But where locks are taken in a
- * loop that is no walk, its iterations are the units, and nothing around them is
- * (src/model/frames.c). By the number of the loop: somebody took one in it.
- */
-static bool workers_loops[1 << TRACE_ID_BITS];
-
-static bool *workers_loop(const struct atomsan_frame *frame)
-{
-	uint64_t number;
-
-	if ((frame->function->flags & (ATOMSAN_FN_LOOP | ATOMSAN_FN_WALK)) != ATOMSAN_FN_LOOP)
-		return NULL;
-	number = rt_module_function(frame->function);
-	return number < TRACE_ID_MAX ? &workers_loops[number] : NULL;
-}
-
-static struct atomsan_frame *level(void)
-{
-	struct atomsan_frame *level = outermost();
-
-	for (struct atomsan_frame *frame = level; frame < __atomsan_thread.top; frame++) {
-		const bool *loop = workers_loop(frame);
-
-		if (loop && *loop)
-			level = frame;
-	}
-	return level;
-}
-
-void unmet_lock(void) ATOMSAN_KEEPS_REGISTERS
-{
-	struct rt_call *call = &rt_self.call;
-
-	if (!call->inside)
-		return;
-	for (struct atomsan_frame *frame = rt_self.written; --frame > call->level;) {
-		bool *loop = workers_loop(frame);
-
-		if (!loop)
-			continue;
-		/* So the checker has to know of this lock; and of what was written so far it will. */
-		*loop = true;
-		call->told = true;
-		call->level = frame;
-		return;
-	}
-}
-
 void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 {
 	struct rt_call *call = &rt_self.call;
@@ -350,6 +363,8 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	}
 	close_call();
 	call->count += call->inside;
+	if (is_pending(low))
+		return;
 	/* The checker waits: so that it gets beyond this thread, what comes next draws a stamp. */
 	lifted = call->start && __atomic_load_n(&window()->told, __ATOMIC_RELAXED) & LIVE_ALL;
 	go_back();
@@ -375,6 +390,7 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	call->inside = __atomsan_thread.top > call->level;
 	call->written = rt_self.written;
 	call->told = false;
+	call->comebacks = __atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE);
 	call->start = 0;
 	if (rt_self.next & RT_WINDOW)
 		return;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Calls that nobody met. A checker that reads along need not hear of most of what
- * a program does: an outermost call (one that the thread's first function makes,
- * or an iteration of its loop) that was over before anybody else came to what it
- * touched, and that came to nothing of a call that was not over, is on no cycle.
- * Its events are written as always and taken back when it ends
- * (docs/architecture.md, "Calls that nobody met", has the proof).
+ * Calls that are on no cycle. A checker that reads along need not hear of most of
+ * what a program does. Two outermost calls (one that a thread's first function makes,
+ * or an iteration of its loop) have *met* if one comes to what the other has touched and is not
+ * over. One that was met *comes back* if it then comes to what anybody else has
+ * touched. The access that closes a cycle is such: so where no call that was met comes
+ * back before all those are over, the calls of that time are on no cycle, and what they
+ * wrote is taken back (docs/architecture.md, "Calls on no cycle", has the proof).
  *
  * The shadow tells. Who takes over a cell finds there whose it was and in which
- * segment; that thread's `begin` tells whether this was in the call that it has
- * open. Then the two calls have *met*.
+ * segment; that thread's `begin` tells whether this was in the call that it has open.
  *
  *   begin      its thread    everybody: segments above it are of the call that is open
- *   met        who meets it  its thread, at the end of the call, clears it
+ *   met        who meets it  its thread, which at the end of the call clears it
  *   looking    who looks     its thread, which does not end before that is 0
- *   meetings   who meets     everybody: a call in whose time it went on is told
- *   met_open   who meets, and the thread of the call that was met: calls that were met and are open;
- *              whoever begins a call meanwhile tells of it
+ *   comebacks  who comes back  everybody: what was written by then is told
+ *   met_open   who meets, and the thread of the call that was met: calls that were met and are open
  */
 #ifndef ATOMSAN_RT_UNMET_H
 #define ATOMSAN_RT_UNMET_H
@@ -46,12 +45,22 @@ static inline struct unmet_thread *unmet_of(uint64_t cell)
 	return &unmet_threads[cell >> ATOMSAN_THREAD_SHIFT & (UNMET_THREADS - 1)];
 }
 
-/* Is the cell, which is not shared, of a call that another thread may have open? Then remember() it is. */
+/* Was the call that the thread has open? */
+static inline __attribute__((always_inline)) bool unmet_was_met(void)
+{
+	return __atomic_load_n(&unmet_threads[rt_self.number & (UNMET_THREADS - 1)].met, __ATOMIC_RELAXED);
+}
+
+/* Another thread's cell, which is not shared: is it of a call that may be open, or do we come back? Then it
+ * takes remember(). */
 static inline __attribute__((always_inline)) bool unmet_cares(uint64_t cell, uint64_t segment)
 {
-	return unlikely(unmet_on) && (cell | 0xffff) > unmet_of(cell)->begin &&
-	       (cell ^ segment) & SHADOW_THREAD_MASK;
+	return unlikely(unmet_on) && (cell ^ segment) & SHADOW_THREAD_MASK &&
+	       ((cell | 0xffff) > unmet_of(cell)->begin || unmet_was_met());
 }
+
+/* The call that the thread has open was met, and comes to what is not its own. */
+void unmet_come_back(void) ATOMSAN_KEEPS_REGISTERS;
 
 /*
  * The cell is about to be taken over. True if it should not be, for both calls only
