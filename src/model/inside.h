@@ -22,6 +22,7 @@
  *   together.c which members the program's critical sections treat as one
  *   names.c    names for reports
  *   hot.c      accesses, and the way that most of them take
+ *   pieces.c   the same for those to several granules
  *   access.c   the others: from bytes to cells, sets and units
  *   model.c    events
  *
@@ -471,18 +472,17 @@ static inline bool set_typed(const struct cell *cell, const struct place *place)
 {
 	return cell->set && (!place->type_size || place->type == cell->type || place->type == cell->other);
 }
-/* And nothing new of what that belongs to? */
-static inline bool set_known(const struct model *model, const struct thread *thread, const struct cell *cell,
+/* And nothing new of what that belongs to, by this code (unit_frame)? */
+static inline bool set_known(const struct model *model, const struct frame *frame, const struct cell *cell,
 			     const struct place *place)
 {
-	return set_typed(cell, place) &&
-	       (!place->leads || set_ownerless(model, unit_frame(thread), cell->set, place)) &&
+	return set_typed(cell, place) && (!place->leads || set_ownerless(model, frame, cell->set, place)) &&
 	       model->sets[cell->set].kind <= SET_BLOCK;
 }
 static inline uint32_t set_of_access(struct model *model, struct thread *thread, struct cell *cell,
 				     uint64_t address, struct place *place, bool writes)
 {
-	if (__builtin_expect(set_known(model, thread, cell, place), 1))
+	if (__builtin_expect(set_known(model, unit_frame(thread), cell, place), 1))
 		return model->sets[cell->set].root;
 	return set_look_up(model, thread, cell, address, place, writes);
 }
@@ -521,6 +521,10 @@ void access_piece(struct model *model, struct place *place, struct accessor *who
 /* The sink hears of these bytes of a granule, as far as they are the set's. */
 void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t granule,
 		 uint8_t mask);
+
+/* pieces.c */
+/* More than one granule; all of `who` is given. */
+void access_pieces(struct model *model, struct thread *thread, struct place *place, struct accessor *who);
 
 /* hot.c */
 void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,
