@@ -411,15 +411,15 @@ void sets_init(struct model *model);
 uint32_t whole_new(struct model *model);
 void whole_free(struct model *model, uint32_t index);
 void wholes_pack(struct model *model);
-/* Where many sets have become part of others, the rest is put together. No access is under way. A test has
- * another number. */
+/* Where many sets have become part of others, the rest is put together, by the time that it is half: that is
+ * less work than it was to merge them. No access is under way. A test has another number. */
 #ifndef SETS_MANY
 #define SETS_MANY (1u << 14)
 #endif
 static inline void wholes_tidy(struct model *model)
 {
-	if (__builtin_expect(
-		    model->whole_count > SETS_MANY && model->whole_unused > model->whole_count / 4 * 3, 0))
+	if (__builtin_expect(model->whole_count > SETS_MANY && model->whole_unused > model->whole_count / 2,
+			     0))
 		wholes_pack(model);
 }
 void sets_release(struct model *model);
