@@ -437,6 +437,9 @@ static inline struct whole *set_whole(const struct model *model, uint32_t set)
  * the cell may be elsewhere afterwards: see model.tellings. */
 uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *cell, uint64_t address,
 		     struct place *place, bool writes);
+/* The granule at this address was nobody's until just now. So are those behind it, up to `end`, as far as the
+ * same place accesses them wholly: they get the set that each would get by itself. */
+void set_assign_on(struct model *model, const struct place *place, uint64_t at, uint64_t end);
 /* The set that the bytes belong to by themselves, found or made (natural.c). */
 uint32_t set_natural(struct model *model, const struct thread *thread, uint64_t address,
 		     const struct place *place);

@@ -190,10 +190,13 @@ void access_pieces(struct model *model, struct thread *thread, struct place *pla
 		if (stop > end)
 			stop = end;
 		struct granule *granule = memory_granule(&model->memory, at);
+		bool fresh = !granule->cell.mask && !granule_parts(granule);
 
 		if (!model->quiet || !granule_parts(granule) ||
 		    !piece_noted(model, thread, granule, place, who, at, stop))
 			access_piece(model, place, who, at, stop);
+		if (fresh && model->quiet && stop < end)
+			set_assign_on(model, place, at, end);
 	}
 	if (unlikely(!place->type_size && thread->held_count && who->size > 8))
 		access_whole(model, thread, who->address, who->reads, who->writes);

@@ -320,6 +320,33 @@ static uint32_t assign(struct model *model, const struct thread *thread, struct 
 	return index;
 }
 
+void set_assign_on(struct model *model, const struct place *place, uint64_t at, uint64_t end)
+{
+	const struct memory_block *block = memory_block_of(&model->memory, at);
+	struct memory_chunk *chunk = memory_chunk(&model->memory, at);
+	struct cell first = chunk->granules[memory_index(at)].cell;
+	uint64_t behind = (at | ((1ull << MEMORY_CHUNK_SHIFT) - 1)) + 1;
+	struct set *set = &model->sets[first.set];
+
+	if (!block || place->type_size || place->merged || first.mask != UINT8_MAX || set->kind > SET_BLOCK ||
+	    set->key != block->start)
+		return;
+	if (end > behind)
+		end = behind;
+	if (end > block->start + block->size)
+		end = block->start + block->size;
+	for (at = (at | 7) + 1; at + 8 <= end; at += 8) {
+		struct cell *cell = &chunk->granules[memory_index(at)].cell;
+
+		if (cell->mask || cell->apart || chunk->blocks[memory_index(at)])
+			return;
+		*cell = (struct cell){.set = first.set, .type = first.type, .mask = UINT8_MAX};
+		set->refs++;
+		chunk->used++;
+		model->stats.locations++;
+	}
+}
+
 static void forget_cell(struct model *model, struct memory_chunk *chunk, struct cell *cell, uint64_t granule)
 {
 	uint32_t index = cell->set;

@@ -651,13 +651,61 @@ static void copies_are_noted_wholly(void **state)
 	trace_close(trace);
 }
 
+/* A block is filled. Then two units come before each other: one at its beginning, the other in the middle,
+ * where a block of its own may lie. */
+static void make_filled(struct script *s, bool nested)
+{
+	memset(s, 0, sizeof *s);
+	for (uint32_t t = 0; t < 2; t++) {
+		add(s, (struct trace_event){
+			       .kind = TRACE_OP, .op = TRACE_OP_START, .thread = t, .site = TRACE_NO_SITE});
+		enter(s, t, START, 0);
+	}
+	for (uint32_t i = 0; i <= nested; i++)
+		add(s, (struct trace_event){.kind = TRACE_OP,
+					    .site = TRACE_NO_SITE,
+					    .op = TRACE_OP_ALLOC,
+					    .value = i ? 16 : 64,
+					    .address = HEAP + 16ull * i});
+	enter(s, 0, UNIT, 0);
+	add_copy(s, 0, ATOMSAN_WRITE, 0, 64);
+	leave(s, 0);
+	for (uint32_t t = 0; t < 2; t++)
+		enter(s, t, UNIT, 0);
+	add_copy(s, 0, ATOMSAN_WRITE, 0, 8);
+	add_copy(s, 1, ATOMSAN_READ, 0, 8);
+	add_copy(s, 1, ATOMSAN_WRITE, 16, 8);
+	add_copy(s, 0, ATOMSAN_READ, 16, 8);
+}
+
+static void blocks_are_filled_in_one(void **state)
+{
+	struct trace *trace = tables();
+	static struct script script;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct serial_options options = {.engine = CHECK_CONFLICT_GRAPH, .all_units = i & 1};
+		char *found;
+
+		make_filled(&script, i & 2);
+		found = check(&script, trace, &options);
+		assert_int_equal(*found != 0, !(i & 2));
+		free(found);
+	}
+	trace_close(trace);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_in_units),           cmocka_unit_test(structs_are_copied),
-		cmocka_unit_test(threads_come_and_go),    cmocka_unit_test(some_outside),
-		cmocka_unit_test(sections_are_units),     cmocka_unit_test(freed_bytes_are_told_first),
-		cmocka_unit_test(copies_are_noted_wholly)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_in_units),
+					   cmocka_unit_test(structs_are_copied),
+					   cmocka_unit_test(threads_come_and_go),
+					   cmocka_unit_test(some_outside),
+					   cmocka_unit_test(sections_are_units),
+					   cmocka_unit_test(freed_bytes_are_told_first),
+					   cmocka_unit_test(copies_are_noted_wholly),
+					   cmocka_unit_test(blocks_are_filled_in_one)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
