@@ -75,6 +75,22 @@ void *table_resize(void *table, size_t old, size_t room, size_t size)
 	return wider;
 }
 
+void *table_shrink(void *table, size_t old, size_t room, size_t size)
+{
+	size_t had = up_to(old * size, LARGE_PAGE), keep = up_to(room * size, LARGE_PAGE);
+	void *smaller;
+
+	if (is_mapped(room * size)) {
+		if (keep < had)
+			munmap((char *)table + keep, had - keep);
+		return table;
+	}
+	smaller = new_table(room * size);
+	memcpy(smaller, table, room * size);
+	table_free(table, old, size);
+	return smaller;
+}
+
 void table_free(void *table, size_t room, size_t size)
 {
 	if (is_mapped(room * size))

@@ -15,6 +15,8 @@
 /* Room for `room` entries of this size, the first `old` of which are those of the table (NULL: there is
  * none); what it had is given back. Never NULL. What is new is not set to anything. */
 void *table_resize(void *table, size_t old, size_t room, size_t size);
+/* The same with less room, of which there was no less: what does not fit is gone. */
+void *table_shrink(void *table, size_t old, size_t room, size_t size);
 void table_free(void *table, size_t room, size_t size);
 
 #endif

@@ -22,6 +22,7 @@
  *   together.c which members the program's critical sections treat as one
  *   names.c    names for reports
  *   hot.c      accesses, and the way that most of them take
+ *   pieces.c   the same for those to several granules
  *   access.c   the others: from bytes to cells, sets and units
  *   model.c    events
  *
@@ -414,15 +415,15 @@ void sets_init(struct model *model);
 uint32_t whole_new(struct model *model);
 void whole_free(struct model *model, uint32_t index);
 void wholes_pack(struct model *model);
-/* Where many sets have become part of others, the rest is put together. No access is under way. A test has
- * another number. */
+/* Where many sets have become part of others, the rest is put together, by the time that it is half: that is
+ * less work than it was to merge them. No access is under way. A test has another number. */
 #ifndef SETS_MANY
 #define SETS_MANY (1u << 14)
 #endif
 static inline void wholes_tidy(struct model *model)
 {
-	if (__builtin_expect(
-		    model->whole_count > SETS_MANY && model->whole_unused > model->whole_count / 4 * 3, 0))
+	if (__builtin_expect(model->whole_count > SETS_MANY && model->whole_unused > model->whole_count / 2,
+			     0))
 		wholes_pack(model);
 }
 void sets_release(struct model *model);
@@ -442,6 +443,9 @@ uint32_t set_look_up(struct model *model, struct thread *thread, struct cell *ce
 		     struct place *place, bool writes);
 /* Is it a type of the C++ library? */
 bool set_is_library(const struct model *model, uint16_t type);
+/* The granule at this address was nobody's until just now. So are those behind it, up to `end`, as far as the
+ * same place accesses them wholly: they get the set that each would get by itself. */
+void set_assign_on(struct model *model, const struct place *place, uint64_t at, uint64_t end);
 /* The set that the bytes belong to by themselves, found or made (natural.c). */
 uint32_t set_natural(struct model *model, const struct thread *thread, uint64_t address,
 		     const struct place *place);
@@ -477,18 +481,17 @@ static inline bool set_typed(const struct cell *cell, const struct place *place)
 {
 	return cell->set && (!place->type_size || place->type == cell->type || place->type == cell->other);
 }
-/* And nothing new of what that belongs to? */
-static inline bool set_known(const struct model *model, const struct thread *thread, const struct cell *cell,
+/* And nothing new of what that belongs to, by this code (unit_frame)? */
+static inline bool set_known(const struct model *model, const struct frame *frame, const struct cell *cell,
 			     const struct place *place)
 {
-	return set_typed(cell, place) &&
-	       (!place->leads || set_ownerless(model, unit_frame(thread), cell->set, place)) &&
+	return set_typed(cell, place) && (!place->leads || set_ownerless(model, frame, cell->set, place)) &&
 	       model->sets[cell->set].kind <= SET_BLOCK;
 }
 static inline uint32_t set_of_access(struct model *model, struct thread *thread, struct cell *cell,
 				     uint64_t address, struct place *place, bool writes)
 {
-	if (__builtin_expect(set_known(model, thread, cell, place), 1))
+	if (__builtin_expect(set_known(model, unit_frame(thread), cell, place), 1))
 		return model->sets[cell->set].root;
 	return set_look_up(model, thread, cell, address, place, writes);
 }
@@ -527,6 +530,10 @@ void access_piece(struct model *model, struct place *place, struct accessor *who
 /* The sink hears of these bytes of a granule, as far as they are the set's. */
 void access_told(struct model *model, uint32_t root, const struct accessor *who, uint64_t granule,
 		 uint8_t mask);
+
+/* pieces.c */
+/* More than one granule; all of `who` is given. */
+void access_pieces(struct model *model, struct thread *thread, struct place *place, struct accessor *who);
 
 /* hot.c */
 void access_bytes(struct model *model, uint32_t thread, uint32_t site, uint64_t address, uint64_t size,

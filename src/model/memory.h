@@ -14,7 +14,9 @@
 #include "base/map.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MEMORY_CHUNK_SHIFT 15 /* 32 KB of the program's memory */
 #define MEMORY_CHUNK_GRANULES (1u << (MEMORY_CHUNK_SHIFT - 3))
@@ -29,11 +31,18 @@ struct cell {
 	uint16_t type;         /* the struct type by which the set was found */
 	uint8_t mask;          /* which bytes */
 	uint8_t other;         /* another type that is known to lie in the set, or around it; 0: none */
-	uint8_t read, written; /* with a mark: the bytes that the unit has done this to */
 	bool met : 1;          /* two units that were open met here */
 	bool apart : 1;        /* it stands for several: see struct granule */
+	uint8_t read, written; /* with a mark: the bytes that the unit has done this to */
+	uint8_t none;
 };
 _Static_assert(sizeof(struct cell) == 16, "the model has one for every 8 bytes of the program's");
+
+/* Are they the same but for what is done to their bytes? */
+static inline bool cell_alike(const struct cell *one, const struct cell *other)
+{
+	return !memcmp(one, other, offsetof(struct cell, read));
+}
 
 /* The sink's handle; 0: it has none. */
 static inline uint32_t cell_location(const struct cell *cell)

@@ -18,6 +18,11 @@
 
 #include <string.h>
 
+/* See stays_whole. A test has another number. */
+#ifndef SETS_LARGE
+#define SETS_LARGE (1u << 16)
+#endif
+
 uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t type, uint32_t name)
 {
 	uint32_t index = model->set_free, whole = whole_new(model);
@@ -266,10 +271,31 @@ uint32_t set_of_group(const struct model *model, uint32_t name)
  */
 static bool stays_whole(struct model *model, uint64_t address)
 {
-	enum { LARGE = 1 << 16 };
 	const struct memory_block *block = memory_block_of(&model->memory, address);
 
-	return block && block->size > LARGE;
+	return block && block->size > SETS_LARGE;
+}
+
+/*
+ * Bytes that no member has, or that nobody has set, belong to their block when the
+ * struct is copied, and the others to the struct. Where the two have become one, as
+ * most have, the struct may have these bytes, too: a granule's bytes are forgotten at
+ * once, so up to then nobody can tell the difference, and the granule is one cell.
+ */
+static uint32_t with_neighbour(const struct model *model, uint64_t address, uint32_t index, uint16_t type)
+{
+	const struct granule *granule = memory_granule((struct memory *)&model->memory, address);
+	const struct set *own = &model->sets[index], *other;
+	unsigned room;
+	const struct cell *cell = memory_all(&model->memory, granule, &room);
+
+	for (; room; room--, cell++) {
+		other = &model->sets[cell->set];
+		if (cell->set && cell->type == type && other->root == own->root && other->kind == own->kind &&
+		    other->owned == own->owned)
+			return cell->set;
+	}
+	return index;
 }
 
 /* Is the access made by a call, or one further in, that has allocated the block itself? */
@@ -289,8 +315,14 @@ static uint32_t assign(struct model *model, const struct thread *thread, struct 
 {
 	uint32_t index = set_natural(model, thread, address, place), merged;
 
+	cell->type = place->type;
+	if (!place->type_size) {
+		if (!stays_whole(model, address))
+			cell->type = 0;
+		else if (model->quiet)
+			index = with_neighbour(model, address, index, place->type);
+	}
 	cell->set = index;
-	cell->type = place->type_size || stays_whole(model, address) ? place->type : 0;
 	model->sets[index].refs++;
 	memory_chunk(&model->memory, address)->used++;
 	if (model->sets[index].refs == 1 && model->sets[index].root == index && makes(model, thread, address))
@@ -300,6 +332,33 @@ static uint32_t assign(struct model *model, const struct thread *thread, struct 
 	if (model->sets[index].refs == 1 && (merged = set_merged_variable(model, address)))
 		apply_merge(model, index, merged);
 	return index;
+}
+
+void set_assign_on(struct model *model, const struct place *place, uint64_t at, uint64_t end)
+{
+	const struct memory_block *block = memory_block_of(&model->memory, at);
+	struct memory_chunk *chunk = memory_chunk(&model->memory, at);
+	struct cell first = chunk->granules[memory_index(at)].cell;
+	uint64_t behind = (at | ((1ull << MEMORY_CHUNK_SHIFT) - 1)) + 1;
+	struct set *set = &model->sets[first.set];
+
+	if (!block || place->type_size || place->merged || first.mask != UINT8_MAX || set->kind > SET_BLOCK ||
+	    set->key != block->start)
+		return;
+	if (end > behind)
+		end = behind;
+	if (end > block->start + block->size)
+		end = block->start + block->size;
+	for (at = (at | 7) + 1; at + 8 <= end; at += 8) {
+		struct cell *cell = &chunk->granules[memory_index(at)].cell;
+
+		if (cell->mask || cell->apart || chunk->blocks[memory_index(at)])
+			return;
+		*cell = (struct cell){.set = first.set, .type = first.type, .mask = UINT8_MAX};
+		set->refs++;
+		chunk->used++;
+		model->stats.locations++;
+	}
 }
 
 static void forget_cell(struct model *model, struct memory_chunk *chunk, struct cell *cell, uint64_t granule)

@@ -34,26 +34,30 @@ static bool has_whole(const struct model *model, uint32_t set)
 	return model->sets[set].root == set || model->sets[set].kind == SET_VARIABLE;
 }
 
+/* Those at the end move into the places that are free, and the end is given back. */
 void wholes_pack(struct model *model)
 {
-	uint32_t room = 256, count = 1;
-	struct whole *old = model->wholes;
+	uint32_t room = 256, count = model->whole_count - model->whole_unused, hole = model->whole_free;
+	struct whole *wholes = model->wholes;
 
-	while (room < model->whole_count - model->whole_unused)
+	while (room < count)
 		room *= 2;
-	model->wholes = table_resize(NULL, 0, room, sizeof(*model->wholes));
-	model->wholes[0] = (struct whole){0};
 	for (uint32_t i = 1; i < model->set_count; i++)
-		if (model->sets[i].root && has_whole(model, i)) {
-			struct whole *from = &old[model->sets[i].whole];
+		if (model->sets[i].root && has_whole(model, i) && model->sets[i].whole >= count) {
+			struct whole *from = &wholes[model->sets[i].whole];
+			uint32_t next;
 
-			model->wholes[count] = *from;
-			from->next = count++;
+			while (hole >= count)
+				hole = wholes[hole].next;
+			next = wholes[hole].next;
+			wholes[hole] = *from;
+			from->next = hole;
+			hole = next;
 		}
 	for (uint32_t i = 1; i < model->set_count; i++)
-		if (model->sets[i].root)
-			model->sets[i].whole = old[model->sets[i].whole].next;
-	table_free(old, model->whole_room, sizeof(*old));
+		if (model->sets[i].root && model->sets[i].whole >= count)
+			model->sets[i].whole = wholes[model->sets[i].whole].next;
+	model->wholes = table_shrink(wholes, model->whole_room, room, sizeof(*wholes));
 	model->whole_room = room;
 	model->whole_count = count;
 	model->whole_free = model->whole_unused = 0;

@@ -20,7 +20,16 @@
 #define QUIET_RUNS 400
 #endif
 
-enum { THREADS = 4, OBJECTS = 6, EVENTS = 300, RUNS = QUIET_RUNS, MOST_DEPTH = 6, UNIT = 2, START = 5 };
+enum {
+	THREADS = 4,
+	OBJECTS = 6,
+	EVENTS = 300,
+	RUNS = QUIET_RUNS,
+	MOST_DEPTH = 6,
+	UNIT = 2,
+	START = 5,
+	COPIES = 8
+};
 
 /* As a word of a trace has them (model/jots.c). */
 #define HEAP 0x55500100000ull
@@ -34,6 +43,7 @@ static const uint64_t hard_coming[] = {6638};
 
 static const char *const types[] = {"node", "list", NULL};
 static uint32_t sites, functions, first_function; /* the last: main */
+static uint32_t first_copy;                       /* of whole structs, which are no sites of the others */
 
 /* Members of two types, by themselves or through a pointer; plain memory; variables. */
 static void write_sites(struct trace_writer *w)
@@ -74,6 +84,19 @@ static void write_sites(struct trace_writer *w)
 	range.line = ++sites;
 	range.kind = ATOMSAN_OBJECT;
 	trace_writer_site(w, &range);
+	first_copy = sites;
+	for (unsigned i = 0; i < COPIES; i++) {
+		struct trace_site copy = {.function = "copy",
+					  .file = "a.c",
+					  .line = 1000 + i,
+					  .kind = i & 1 ? ATOMSAN_READ : ATOMSAN_WRITE,
+					  .flags = ATOMSAN_SITE_RANGE,
+					  .base_kind = i & 2 ? ATOMSAN_BASE_MEMBER : ATOMSAN_BASE_UNKNOWN,
+					  .base = i & 2 ? "list.first" : NULL,
+					  .type = types[i >> 2]};
+
+		trace_writer_site(w, &copy);
+	}
 }
 
 static void write_functions(struct trace_writer *w)
@@ -141,6 +164,7 @@ struct script {
 	unsigned depth[THREADS];
 	uint32_t wide;   /* how many objects there are */
 	unsigned lowest; /* frames that are never left */
+	bool copies;     /* objects are arrays of two structs, which are also copied, wholly or in part */
 	bool here[THREADS], coming[THREADS];
 };
 
@@ -162,7 +186,8 @@ static uint64_t object(struct script *s)
 
 static void add_access(struct script *s, const struct trace *trace, uint32_t thread)
 {
-	uint32_t number = below(s, sites);
+	bool copy = s->copies && below(s, 2);
+	uint32_t number = copy ? first_copy + below(s, COPIES) : below(s, sites);
 	struct trace_site site;
 	struct trace_event event = {.kind = TRACE_ACCESS, .thread = thread, .site = number};
 
@@ -172,9 +197,13 @@ static void add_access(struct script *s, const struct trace *trace, uint32_t thr
 	if (site.kind == ATOMSAN_OBJECT) {
 		event.address = STACK + 0x10000ull * thread + 64ull * below(s, 2);
 		event.value = 32;
+	} else if (copy) {
+		event.value = 8 + 8ull * below(s, 4);
+		event.address = object(s) + 32ull * below(s, 2) + 8ull * below(s, 5 - event.value / 8);
 	} else if (site.type_size) {
 		event.address =
 			(below(s, 8) ? object(s) : STACK + 0x10000ull * below(s, THREADS)) + site.offset;
+		event.address += s->copies ? 32ull * below(s, 2) : 0;
 	} else {
 		event.address = below(s, 6) ? object(s) : VARIABLES;
 		event.address += below(s, 24);
@@ -211,12 +240,16 @@ static void enter(struct script *s, uint32_t thread, uint32_t function, uint64_t
 	s->depth[thread]++;
 }
 
-static void make(struct script *s, const struct trace *trace, uint64_t seed, bool outside)
+enum how { IN_UNITS, OUTSIDE, COPYING };
+
+static void make(struct script *s, const struct trace *trace, uint64_t seed, enum how how)
 {
+	bool outside = how == OUTSIDE;
 	uint32_t frames;
 
 	memset(s, 0, sizeof *s);
 	s->random = seed;
+	s->copies = how == COPYING;
 	s->wide = 1 + below(s, OBJECTS);
 	s->lowest = outside ? 1 : 2;
 	for (uint32_t t = 0; t < THREADS; t++) {
@@ -226,6 +259,12 @@ static void make(struct script *s, const struct trace *trace, uint64_t seed, boo
 		for (unsigned i = 0; i < 2 && !outside; i++)
 			enter(s, t, i ? UNIT : START, 0);
 	}
+	for (uint32_t i = 0; i < s->wide && s->copies; i++)
+		add(s, (struct trace_event){.kind = TRACE_OP,
+					    .op = TRACE_OP_ALLOC,
+					    .site = TRACE_NO_SITE,
+					    .address = HEAP + 64ull * i,
+					    .value = 64});
 	while (s->count < EVENTS) {
 		uint32_t thread = below(s, THREADS), what = below(s, 100);
 
@@ -362,7 +401,7 @@ static bool compare_one(const struct script *script, struct trace *trace,
 	return found;
 }
 
-static void compare(const struct serial_options *options, bool outside)
+static void compare(const struct serial_options *options, enum how how)
 {
 	struct trace *trace = tables();
 	static struct script script;
@@ -371,8 +410,8 @@ static void compare(const struct serial_options *options, bool outside)
 	for (unsigned run = 0; run < RUNS + sizeof hard / sizeof *hard; run++) {
 		uint64_t seed = run < RUNS ? run + 1 : hard[run - RUNS];
 
-		make(&script, trace, seed, outside);
-		found += compare_one(&script, trace, options, seed, outside);
+		make(&script, trace, seed, how);
+		found += compare_one(&script, trace, options, seed, how == OUTSIDE);
 	}
 	/* Where nothing is found, nothing is compared. */
 	assert_true(found > RUNS / 10);
@@ -384,11 +423,18 @@ static void all_in_units(void **state)
 	(void)state;
 	/* Whether an iteration of a loop reads again what it read depends on cells, too. */
 	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH, .model = {.keep_loop_units = true}},
-		false);
+		IN_UNITS);
 	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH,
 					 .conflicts_only = true,
 					 .model = {.keep_units_at_waits = true, .keep_loop_units = true}},
-		false);
+		IN_UNITS);
+}
+
+static void structs_are_copied(void **state)
+{
+	(void)state;
+	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH, .model = {.keep_loop_units = true}},
+		COPYING);
 }
 
 static void threads_come_and_go(void **state)
@@ -414,8 +460,8 @@ static void threads_come_and_go(void **state)
 static void some_outside(void **state)
 {
 	(void)state;
-	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH}, true);
-	compare(&(struct serial_options){.engine = CHECK_AERODROME}, true);
+	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH}, OUTSIDE);
+	compare(&(struct serial_options){.engine = CHECK_AERODROME}, OUTSIDE);
 }
 
 static void sections_are_units(void **state)
@@ -423,7 +469,7 @@ static void sections_are_units(void **state)
 	(void)state;
 	compare(&(struct serial_options){.engine = CHECK_CONFLICT_GRAPH,
 					 .model = {.units = MODEL_UNITS_SECTIONS}},
-		true);
+		OUTSIDE);
 }
 
 /* ---- notes of a unit that has ended, and bytes that are somebody else's by now ---- */
@@ -536,12 +582,130 @@ static void freed_bytes_are_told_first(void **state)
 	trace_close(trace);
 }
 
+/* ---- copies of which a part was noted before ---- */
+
+static void add_copy(struct script *s, uint32_t thread, uint8_t kind, uint32_t offset, uint32_t size)
+{
+	add(s, (struct trace_event){.kind = TRACE_ACCESS,
+				    .thread = thread,
+				    .site = first_copy + (kind == ATOMSAN_READ),
+				    .access = kind,
+				    .value = size,
+				    .address = HEAP + offset});
+}
+
+/*
+ * Two units on one object, of which the second has written its end. With `parts`, half
+ * of a granule is the member of a struct and the other one is no member. The first
+ * unit has read what the second one reads later, and written what lies beside it. If
+ * it `writes` both in one, each comes before the other.
+ */
+static void make_copied(struct script *s, const struct trace *trace, bool parts, bool writes)
+{
+	memset(s, 0, sizeof *s);
+	add_memory(s, 0, TRACE_OP_ALLOC, 0);
+	for (uint32_t t = 0; t < 2; t++) {
+		add(s, (struct trace_event){
+			       .kind = TRACE_OP, .op = TRACE_OP_START, .thread = t, .site = TRACE_NO_SITE});
+		enter(s, t, START, 0);
+		enter(s, t, UNIT, HEAP);
+	}
+	add_member(s, trace, 0, ATOMSAN_READ, LIST);
+	add_copy(s, 1, ATOMSAN_WRITE, 0, 8);
+	if (parts) {
+		uint32_t half = site_of(trace, ATOMSAN_READ, "list", ATOMSAN_BASE_RECEIVER) - 3;
+
+		/* Of members of 1, 2, 4 and 8 bytes the third. */
+		add(s, (struct trace_event){.kind = TRACE_ACCESS,
+					    .site = half,
+					    .access = ATOMSAN_READ,
+					    .value = 4,
+					    .address = HEAP + 16});
+		add_copy(s, 0, ATOMSAN_WRITE, 20, 4);
+		add_copy(s, 0, ATOMSAN_WRITE, 8, 8);
+	} else {
+		add_copy(s, 0, ATOMSAN_READ, 16, 8);
+		add_copy(s, 0, ATOMSAN_WRITE, 8, 8);
+	}
+	if (writes)
+		add_copy(s, 0, ATOMSAN_WRITE, 8, 16);
+	add_copy(s, 1, ATOMSAN_READ, 16, 4);
+	add_copy(s, 0, ATOMSAN_READ, 0, 8);
+}
+
+static void copies_are_noted_wholly(void **state)
+{
+	struct trace *trace = tables();
+	static struct script script;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		struct serial_options options = {.engine = CHECK_CONFLICT_GRAPH, .all_units = i & 1};
+		char *found;
+
+		make_copied(&script, trace, i & 2, i & 4);
+		found = check(&script, trace, &options);
+		assert_int_equal(*found != 0, (i & 4) != 0);
+		free(found);
+	}
+	trace_close(trace);
+}
+
+/* A block is filled. Then two units come before each other: one at its beginning, the other in the middle,
+ * where a block of its own may lie. */
+static void make_filled(struct script *s, bool nested)
+{
+	memset(s, 0, sizeof *s);
+	for (uint32_t t = 0; t < 2; t++) {
+		add(s, (struct trace_event){
+			       .kind = TRACE_OP, .op = TRACE_OP_START, .thread = t, .site = TRACE_NO_SITE});
+		enter(s, t, START, 0);
+	}
+	for (uint32_t i = 0; i <= nested; i++)
+		add(s, (struct trace_event){.kind = TRACE_OP,
+					    .site = TRACE_NO_SITE,
+					    .op = TRACE_OP_ALLOC,
+					    .value = i ? 16 : 64,
+					    .address = HEAP + 16ull * i});
+	enter(s, 0, UNIT, 0);
+	add_copy(s, 0, ATOMSAN_WRITE, 0, 64);
+	leave(s, 0);
+	for (uint32_t t = 0; t < 2; t++)
+		enter(s, t, UNIT, 0);
+	add_copy(s, 0, ATOMSAN_WRITE, 0, 8);
+	add_copy(s, 1, ATOMSAN_READ, 0, 8);
+	add_copy(s, 1, ATOMSAN_WRITE, 16, 8);
+	add_copy(s, 0, ATOMSAN_READ, 16, 8);
+}
+
+static void blocks_are_filled_in_one(void **state)
+{
+	struct trace *trace = tables();
+	static struct script script;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct serial_options options = {.engine = CHECK_CONFLICT_GRAPH, .all_units = i & 1};
+		char *found;
+
+		make_filled(&script, i & 2);
+		found = check(&script, trace, &options);
+		assert_int_equal(*found != 0, !(i & 2));
+		free(found);
+	}
+	trace_close(trace);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_in_units), cmocka_unit_test(threads_come_and_go),
-		cmocka_unit_test(some_outside), cmocka_unit_test(sections_are_units),
-		cmocka_unit_test(freed_bytes_are_told_first)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_in_units),
+					   cmocka_unit_test(structs_are_copied),
+					   cmocka_unit_test(threads_come_and_go),
+					   cmocka_unit_test(some_outside),
+					   cmocka_unit_test(sections_are_units),
+					   cmocka_unit_test(freed_bytes_are_told_first),
+					   cmocka_unit_test(copies_are_noted_wholly),
+					   cmocka_unit_test(blocks_are_filled_in_one)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

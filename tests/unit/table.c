@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "base/table.h"
 
 struct entry {
@@ -38,9 +40,33 @@ static void grows(void **state)
 	}
 }
 
+static void shrinks_and_grows_again(void **state)
+{
+	size_t room = 1 << 18;
+	struct entry *table = table_resize(NULL, 0, room, sizeof(*table));
+
+	(void)state;
+	for (size_t i = 0; i < room; i++)
+		table[i] = (struct entry){.number = i};
+	/* On large pages, whole ones and not, and on none. */
+	for (size_t less = room - 1; less; less /= 3) {
+		table = table_shrink(table, room, less, sizeof(*table));
+		room = less;
+		for (size_t i = 0; i < room; i++)
+			assert_int_equal(table[i].number, i);
+	}
+	table = table_resize(table, room, 1 << 17, sizeof(*table));
+	assert_int_equal(table[0].number, 0);
+	table = table_shrink(table, 1 << 17, 1 << 16, sizeof(*table));
+	table = table_resize(table, 1 << 16, 1 << 18, sizeof(*table));
+	memset(table, 0, sizeof(*table) << 18);
+	table_free(table, 1 << 18, sizeof(*table));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(grows)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(grows),
+					   cmocka_unit_test(shrinks_and_grows_again)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
