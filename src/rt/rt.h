@@ -95,6 +95,7 @@ struct rt_thread {
 		struct atomsan_frame *level;   /* the frame that it is; those below are of no call */
 		struct atomsan_frame *written; /* as `written` was before it */
 		uint64_t comebacks;            /* at `start` */
+		uint64_t patience;             /* how much may be pending before others get a chance */
 		bool inside;                   /* since `start` it is one; else what comes between two */
 		bool open;                     /* it has made an access, and units of it may be open */
 		bool wrote;                    /* it has changed something since */

@@ -14,6 +14,8 @@
 #include "rt/sys.h"
 #include "rt/watch.h"
 
+#include <time.h>
+
 struct unmet_thread unmet_threads[UNMET_THREADS];
 bool unmet_on;
 
@@ -213,6 +215,9 @@ static bool op_may_go(struct content *content, uint64_t op, uint64_t object)
 	case TRACE_OP_ATOMIC_RMW:
 	case TRACE_OP_ATOMIC_FAILED:
 	case TRACE_OP_FENCE:
+	case TRACE_OP_LOCK_FAILED:
+	case TRACE_OP_SIGNAL:
+	case TRACE_OP_BROADCAST:
 		return true;
 	default:
 		return false;
@@ -314,10 +319,31 @@ static bool is_pending(const struct atomsan_frame *low)
 {
 	const struct rt_call *call = &rt_self.call;
 
-	return __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) && !call->told && call->inside && call->start &&
-	       __atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE) == call->comebacks && low >= call->written &&
-	       __atomsan_thread.top > call->level && level() == call->level && !(rt_self.next & RT_WINDOW) &&
+	return __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) && !call->told && call->inside &&
+	       call->start && __atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE) == call->comebacks &&
+	       low >= call->written && __atomsan_thread.top > call->level && level() == call->level &&
+	       !(rt_self.next & RT_WINDOW) &&
 	       !(__atomic_load_n(&window()->told, __ATOMIC_RELAXED) & LIVE_ALL);
+}
+
+/*
+ * Most calls that were met are about to end, and have lost their processor to who
+ * met them: the kernel lets a thread that is woken by an unlock run in the place of who
+ * unlocked. They get one, before there is no more room for what is pending.
+ */
+static void let_others_end(void)
+{
+	enum { STEP = 0x4000, MUCH = 0x14000, NAPS = 4 };
+	struct rt_call *call = &rt_self.call;
+	uint64_t length = rt_self.next - call->start;
+	struct timespec nap = {0, 50000};
+
+	if (length < call->patience)
+		return;
+	call->patience = length + STEP;
+	sys0(sched_yield);
+	for (int i = 0; length > MUCH && i < NAPS && __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE); i++)
+		sys2(nanosleep, &nap, NULL);
 }
 
 /* Takes back what calls wrote, if it may be. */
@@ -364,6 +390,8 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	close_call();
 	call->count += call->inside;
 	if (is_pending(low))
+		let_others_end();
+	if (is_pending(low))
 		return;
 	/* The checker waits: so that it gets beyond this thread, what comes next draws a stamp. */
 	lifted = call->start && __atomic_load_n(&window()->told, __ATOMIC_RELAXED) & LIVE_ALL;
@@ -391,6 +419,7 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	call->written = rt_self.written;
 	call->told = false;
 	call->comebacks = __atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE);
+	call->patience = 0x1000;
 	call->start = 0;
 	if (rt_self.next & RT_WINDOW)
 		return;
