@@ -187,6 +187,7 @@ struct content {
 	int64_t locks;
 	uint64_t objects; /* of locks that were taken, less those that were given back */
 	bool stamped, taught;
+	bool blocks; /* memory came, or went */
 	uint64_t events;
 };
 
@@ -210,6 +211,10 @@ static bool op_may_go(struct content *content, uint64_t op, uint64_t object)
 	case TRACE_OP_UNLOCK:
 		content->objects -= object * 0x9e3779b97f4a7c15ull;
 		return --content->locks >= 0;
+	case TRACE_OP_ALLOC:
+	case TRACE_OP_FREE:
+		content->blocks = true;
+		return true;
 	case TRACE_OP_ATOMIC_LOAD:
 	case TRACE_OP_ATOMIC_STORE:
 	case TRACE_OP_ATOMIC_RMW:
@@ -279,6 +284,36 @@ static uint64_t told_now(uint64_t next)
 	return (next - (uint64_t)window()->words) / 8 | rt_self.stamp << LIVE_KEY_SHIFT;
 }
 
+/*
+ * What has to be known whoever was met: memory that came and went. Moves these
+ * events to the front and returns where they end. What orders them are stamps of events that
+ * are taken back, so they get those; `key` is what the thread has before `word`, and at
+ * the end what the last of them has.
+ */
+static uint64_t *keep_blocks(uint64_t *word, uint64_t *end, uint64_t *key)
+{
+	uint64_t *kept = word, *event = word, now = *key, op, stamp;
+
+	for (; word < end; event = ++word) {
+		while ((*word & 7) == TRACE_PREFIX)
+			word++;
+		if ((*word & 7) != TRACE_STAMPED && (*word & 7) != TRACE_OP)
+			continue;
+		op = (*word & 7) == TRACE_OP ? *word >> TRACE_ID_SHIFT & ((1u << TRACE_OP_BITS) - 1) : 0;
+		stamp = *++word >> TRACE_STAMP_SHIFT;
+		if (stamp)
+			now = stamp;
+		if (op != TRACE_OP_ALLOC && op != TRACE_OP_FREE)
+			continue;
+		if (now != *key)
+			*word |= (stamp ? 0 : now) << TRACE_STAMP_SHIFT;
+		*key = now;
+		while (event <= word)
+			*kept++ = *event++;
+	}
+	return kept;
+}
+
 /* Takes back all words from `start` to `next`. False: a handler has written behind them. */
 static bool take_back(uint64_t start, uint64_t next)
 {
@@ -311,7 +346,7 @@ static void mark(uint64_t events)
 	if (stamp)
 		event_new_floor(stamp);
 	__atomsan_thread.segment = __atomsan_thread.fresh;
-	rt_self.call.unmet++;
+	rt_self.call.unmet += rt_self.call.pending;
 }
 
 /* Might what was written since `start` yet have to be told, though it need not be now? */
@@ -351,7 +386,7 @@ static void go_back(void)
 {
 	struct rt_call *call = &rt_self.call;
 	struct content content = {.taught = true};
-	uint64_t start = call->start, next = rt_self.next, told;
+	uint64_t start = call->start, next = rt_self.next, told, key;
 
 	if (__atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE) != call->comebacks ||
 	    __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE))
@@ -368,12 +403,15 @@ static void go_back(void)
 	if (told & LIVE_ALL || !__atomic_compare_exchange_n(&window()->told, &told, told | LIVE_BACK, false,
 							    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
+	key = told >> LIVE_KEY_SHIFT;
+	if (content.blocks)
+		start = (uint64_t)keep_blocks((uint64_t *)start, (uint64_t *)next, &key);
 	if (!take_back(start, next))
 		return;
 	rt_self.written = call->written;
-	call->unmet++;
+	call->unmet += call->pending;
 	/* Stamps that are no more are still the thread's: what comes must have a higher one. */
-	if (content.stamped)
+	if (content.stamped && key != rt_self.stamp)
 		rt_self.sub = SHADOW_SUBS;
 }
 
@@ -389,6 +427,7 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	}
 	close_call();
 	call->count += call->inside;
+	call->pending++;
 	if (is_pending(low))
 		let_others_end();
 	if (is_pending(low))
@@ -420,6 +459,7 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	call->told = false;
 	call->comebacks = __atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE);
 	call->patience = 0x1000;
+	call->pending = 0;
 	call->start = 0;
 	if (rt_self.next & RT_WINDOW)
 		return;

@@ -103,7 +103,10 @@ static char *check(struct trace *trace, enum model_sets sets, bool all, uint64_t
 	for (uint32_t i = 0; i < trace->thread_count; i++)
 		threads[i].seen = threads[i].next = 0;
 	while (next(cursor, &event)) {
-		bool out = is_left_out(&threads[event.thread]);
+		/* Memory that comes and goes is told in any case. */
+		bool out = is_left_out(&threads[event.thread]) &&
+			   !(event.kind == TRACE_OP &&
+			     (event.op == TRACE_OP_ALLOC || event.op == TRACE_OP_FREE));
 
 		if ((all || !out) && !(event.kind == TRACE_OP && event.op == TRACE_OP_UNMET))
 			serial_event(serial, &event);
