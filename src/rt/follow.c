@@ -306,7 +306,7 @@ void follow_handler(void)
 
 	if (!rt_live || !window)
 		return;
-	unmet_window();
+	unmet_keep();
 	end = rt_self.next & RT_WINDOW ? (uint64_t *)((char *)window + RT_WINDOW) : (uint64_t *)rt_self.next;
 	for (uint64_t *p = end; p-- > window->words && end - p <= MOST;)
 		if (!*p) {

@@ -101,6 +101,7 @@ struct rt_thread {
 		bool wrote;                    /* it has changed something since */
 		bool told;                     /* it must be told of */
 		uint32_t pending;              /* calls since `start` */
+		uint64_t taken;                /* words that were taken back and are not counted yet */
 		uint32_t count, unmet;         /* calls so far, and those that were taken back */
 	} call;                                /* the outermost one, see unmet.h */
 	uint64_t careful; /* not 0: every access goes the long way, see frames_or_segment_due() */

@@ -22,6 +22,7 @@ bool unmet_on;
 static struct {
 	uint64_t comebacks;
 	int64_t met_open;
+	uint64_t windows, taken; /* that were filled, and words that were taken back */
 } all __attribute__((aligned(64)));
 
 enum {
@@ -410,6 +411,7 @@ static void go_back(void)
 		return;
 	rt_self.written = call->written;
 	call->unmet += call->pending;
+	call->taken += (next - start) / 8;
 	/* Stamps that are no more are still the thread's: what comes must have a higher one. */
 	if (content.stamped && key != rt_self.stamp)
 		rt_self.sub = SHADOW_SUBS;
@@ -468,6 +470,24 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 }
 
 /* ---- on and off ---- */
+
+/* Where calls are long, or meet each other all the time, it is not worth its while. */
+void unmet_window(void)
+{
+	enum { LOOK = 256, WORTH = 16 };
+	uint64_t windows, taken;
+
+	unmet_keep();
+	if (!unmet_on)
+		return;
+	taken = __atomic_add_fetch(&all.taken, rt_self.call.taken, __ATOMIC_RELAXED);
+	rt_self.call.taken = 0;
+	windows = __atomic_add_fetch(&all.windows, 1, __ATOMIC_RELAXED);
+	if (windows % LOOK)
+		return;
+	if (taken < windows * (RT_WINDOW / 8) / WORTH && !rt_options.mark_calls)
+		unmet_stop();
+}
 
 void unmet_thread_begin(void)
 {

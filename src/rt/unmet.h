@@ -86,11 +86,12 @@ static inline bool unmet_long(void)
 }
 /* The model ends all units of the thread here. */
 void unmet_split(void) ATOMSAN_KEEPS_REGISTERS;
-/* What was written so far cannot be taken back, for it is in a window that was given away. */
-static inline void unmet_window(void)
+/* What was written so far cannot be taken back: it is in a window that was given away, or has become so. */
+static inline void unmet_keep(void)
 {
 	rt_self.call.start = 0;
 }
+void unmet_window(void);
 
 /* From the second thread on, if there is a checker and it does not want everything. */
 void unmet_start(void);
