@@ -546,7 +546,7 @@ void unmet_start(void)
 	unmet_thread_begin();
 }
 
-void unmet_stop(void)
+void unmet_stop(void) ATOMSAN_KEEPS_REGISTERS
 {
 	__atomic_store_n(&unmet_on, false, __ATOMIC_RELEASE);
 }

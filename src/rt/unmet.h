@@ -95,7 +95,7 @@ void unmet_window(void);
 
 /* From the second thread on, if there is a checker and it does not want everything. */
 void unmet_start(void);
-void unmet_stop(void);
+void unmet_stop(void) ATOMSAN_KEEPS_REGISTERS;
 void unmet_forget(void); /* in a forked child */
 void unmet_thread_begin(void);
 void unmet_thread_end(void);
