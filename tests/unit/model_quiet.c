@@ -37,7 +37,7 @@ enum {
 #define VARIABLES 0x55500003000ull
 
 /* Seeds further on that once made a difference. */
-static const uint64_t hard[] = {765, 1308, 5986};
+static const uint64_t hard[] = {765, 1308, 5986, 9600};
 /* The same where threads come and go. */
 static const uint64_t hard_coming[] = {6638};
 
