@@ -98,7 +98,7 @@ static bool take_up(struct note *note, const struct accessor *who, uint64_t at, 
 	uint64_t end = note->address + note->to;
 
 	if (!note->some && at >= note_first_byte(note) && at <= end && stop - note->address <= UINT32_MAX &&
-	    (who->address - note->address) % note->size == 0) {
+	    note_in_step(note, who)) {
 		if (stop > end)
 			note->to = (uint32_t)(stop - note->address);
 		return true;

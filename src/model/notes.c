@@ -260,6 +260,32 @@ static void collect(struct model *model, const struct note *notes, const struct 
 	}
 }
 
+/* Of two notes the later one first. */
+static int by_time(const void *a, const void *b, void *notes)
+{
+	uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+	uint64_t time = ((const struct note *)notes)[one].time,
+		 others = ((const struct note *)notes)[other].time;
+
+	if (time == others)
+		return one < other ? 1 : -1;
+	return time < others ? 1 : -1;
+}
+
+/*
+ * Bytes may be in several notes, for an access is noted wholly if any of its bytes is
+ * new, and to an engine it is the first access that counts. Tidying leaves notes in
+ * another order.
+ */
+static void sort_told(const struct note *notes, struct told *told)
+{
+	for (uint32_t i = 1; i < told->count; i++)
+		if (notes[told->notes[i - 1]].time < notes[told->notes[i]].time) {
+			qsort_r(told->notes, told->count, sizeof(*told->notes), by_time, (void *)notes);
+			return;
+		}
+}
+
 /* Without the bytes that were let go of after the note. */
 static uint8_t still_there(const struct model *model, uint32_t number, uint64_t granule, uint8_t mask)
 {
@@ -318,6 +344,7 @@ static bool tell(struct model *model, uint32_t root, const struct log *log, cons
 	bool any = false;
 
 	collect(model, notes, log, wanted);
+	sort_told(notes, &model->told);
 	/* Of one cell a read is noted only if it comes before the write. */
 	for (unsigned writes = 0; writes < 2; writes++)
 		for (uint32_t i = model->told.count; i-- > 0;) {

@@ -69,6 +69,17 @@ static inline struct note *note_new(struct thread *thread, struct log *log, uint
 	return note;
 }
 
+/* Is the access one of those that lie side by side with the note's first? Copies of structs may begin in the
+ * middle of each other. */
+static inline bool note_in_step(const struct note *note, const struct accessor *who)
+{
+	uint64_t distance = who->address - note->address;
+
+	if (__builtin_expect(!(note->size & (note->size - 1)), 1))
+		return !(distance & (note->size - 1));
+	return who->address >= note->address && distance % note->size == 0;
+}
+
 /* The bytes follow the unit's latest note: the next granule of the same access, or the next element of an
  * array. */
 static inline bool note_goes_on(struct note *note, const struct accessor *who, uint64_t at, uint64_t stop)
@@ -82,7 +93,7 @@ static inline bool note_goes_on(struct note *note, const struct accessor *who, u
 	if (at >= note_first_byte(note) && stop <= end)
 		return true;
 	/* Notes say where they end in 32 bits. */
-	if (end != at || stop - note->address > UINT32_MAX)
+	if (end != at || stop - note->address > UINT32_MAX || !note_in_step(note, who))
 		return false;
 	note->to = (uint32_t)(stop - note->address);
 	return true;

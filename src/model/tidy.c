@@ -9,8 +9,8 @@
  * Notes go together only if between them the thread did nothing that others hear
  * of (see thread.epoch): then it is all the same to everybody which was the first.
  * No order among the notes of a log is lost that matters: the sink hears of reads
- * first, and what an iteration read first stays as it is. Nor do notes move to
- * another frame's.
+ * first, and of those by their times, and what an iteration read first stays as it
+ * is. Nor do notes move to another frame's.
  */
 #include "model/notes_inl.h"
 

@@ -37,7 +37,7 @@ enum {
 #define VARIABLES 0x55500003000ull
 
 /* Seeds further on that once made a difference. */
-static const uint64_t hard[] = {765, 1308, 5986};
+static const uint64_t hard[] = {765, 1308, 5986, 9600, 10190, 14707, 23058};
 /* The same where threads come and go. */
 static const uint64_t hard_coming[] = {6638};
 
@@ -352,19 +352,28 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The findings, in an order of their own: one access may close several cycles, with units that were told in
- * any order. */
-static char *check(const struct script *s, struct trace *trace, const struct serial_options *options)
+static struct finding_list *run_all(const struct script *s, struct trace *trace,
+				    const struct serial_options *options)
 {
 	struct finding_list *list = finding_list_new("check");
 	struct serial *serial = serial_new(trace, options, list);
-	char **found, *text = NULL;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
 
 	for (size_t i = 0; i < s->count; i++)
 		serial_event(serial, &s->events[i]);
 	serial_finish(serial);
+	serial_free(serial);
+	return list;
+}
+
+/* The findings, in an order of their own: one access may close several cycles, with units that were told in
+ * any order. */
+static char *check(const struct script *s, struct trace *trace, const struct serial_options *options)
+{
+	struct finding_list *list = run_all(s, trace, options);
+	char **found, *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
 	found = calloc(list->finding_count + 1, sizeof *found);
 	for (uint32_t i = 0; i < list->finding_count; i++)
 		if (asprintf(&found[i], "%s %s", list->findings[i].id, list->findings[i].title) < 0)
@@ -376,7 +385,6 @@ static char *check(const struct script *s, struct trace *trace, const struct ser
 	}
 	free(found);
 	fclose(out);
-	serial_free(serial);
 	finding_list_free(list);
 	return text;
 }
@@ -651,6 +659,70 @@ static void copies_are_noted_wholly(void **state)
 	trace_close(trace);
 }
 
+/* ---- bytes that are in several notes ---- */
+
+static void add_read(struct script *s, uint32_t site, uint32_t offset, uint32_t size)
+{
+	add(s, (struct trace_event){.kind = TRACE_ACCESS,
+				    .thread = 1,
+				    .site = first_copy + site,
+				    .access = ATOMSAN_READ,
+				    .value = size,
+				    .address = HEAP + offset});
+}
+
+/*
+ * The second thread's unit reads some bytes from two places in the source, and then
+ * others, so that where few notes are many they are tidied. At last the first one's
+ * writes the bytes that were read twice: it is before the other and after it.
+ */
+static void make_read_twice(struct script *s, const struct trace *trace, const uint32_t *places)
+{
+	memset(s, 0, sizeof *s);
+	add_memory(s, 0, TRACE_OP_ALLOC, 0);
+	for (uint32_t t = 0; t < 2; t++) {
+		add(s, (struct trace_event){
+			       .kind = TRACE_OP, .op = TRACE_OP_START, .thread = t, .site = TRACE_NO_SITE});
+		enter(s, t, START, 0);
+	}
+	/* A granule is one cell from then on. */
+	enter(s, 0, UNIT, HEAP);
+	add_copy(s, 0, ATOMSAN_WRITE, 0, 24);
+	leave(s, 0);
+	for (uint32_t t = 0; t < 2; t++)
+		enter(s, t, UNIT, HEAP);
+	add_member(s, trace, 0, ATOMSAN_WRITE, LIST);
+	add_member(s, trace, 1, ATOMSAN_READ, LIST);
+	add_read(s, places[0], 8, 4);
+	add_read(s, places[1], 9, 4);
+	for (uint32_t size = 1; size < 4; size++)
+		add_read(s, places[0], 16 + size * size - size, size);
+	add_copy(s, 0, ATOMSAN_WRITE, 9, 3);
+}
+
+static void first_reads_are_told_first(void **state)
+{
+	/* Copies of the one type and of the other, in either order: by whichever is sorted. */
+	static const uint32_t places[][2] = {{2, 6}, {6, 2}};
+	struct trace *trace = tables();
+	static struct script script;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct serial_options options = {.engine = CHECK_CONFLICT_GRAPH, .all_units = i & 1};
+		struct finding_list *list;
+
+		make_read_twice(&script, trace, places[i >> 1]);
+		list = run_all(&script, trace, &options);
+		assert_int_equal(list->finding_count, 1);
+		assert_int_equal(list->findings[0].access_count, 4);
+		/* Lines are numbered as the sites are. */
+		assert_int_equal(list->findings[0].accesses[2].place.line, 999 + places[i >> 1][0]);
+		finding_list_free(list);
+	}
+	trace_close(trace);
+}
+
 /* A block is filled. Then two units come before each other: one at its beginning, the other in the middle,
  * where a block of its own may lie. */
 static void make_filled(struct script *s, bool nested)
@@ -705,6 +777,7 @@ int main(void)
 					   cmocka_unit_test(sections_are_units),
 					   cmocka_unit_test(freed_bytes_are_told_first),
 					   cmocka_unit_test(copies_are_noted_wholly),
+					   cmocka_unit_test(first_reads_are_told_first),
 					   cmocka_unit_test(blocks_are_filled_in_one)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

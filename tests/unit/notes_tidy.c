@@ -286,6 +286,42 @@ static void walks_go_on(void **unused)
 	release(model);
 }
 
+static void copy(struct model *model, uint32_t size, uint64_t address, uint64_t from)
+{
+	struct thread *thread = model->threads;
+	struct accessor who = {
+		.size = size, .site = SITES, .time = ++model->time, .writes = true, .address = address};
+
+	make_room(thread, 1);
+	note_add(thread, &set_whole(model, 1)->noted.log, 1, &who, from, address + size);
+}
+
+/* A struct is copied, one that begins in the middle of it, and the one behind that. What is new of the second
+ * follows the bytes of the first, and is no struct that begins there. */
+static void copies_overlap(void **unused)
+{
+	for (uint32_t i = 0; i < 4; i++) {
+		struct model *model = model_with(0);
+		struct thread *thread = model->threads;
+		uint32_t size = i & 1 ? 16 : 24, before;
+
+		/* By the latest note, or by one that is looked for. */
+		while (i & 2 && thread->note_count < NOTES_MANY)
+			add_one(model, LOGS, false, NULL);
+		before = thread->note_count;
+		copy(model, size, BASE, BASE);
+		copy(model, size, BASE + 8, BASE + size);
+		copy(model, size, BASE + 8 + size, BASE + 8 + size);
+		assert_int_equal(thread->note_count, before + 2);
+		assert_int_equal(thread->notes[before].address, BASE);
+		assert_int_equal(thread->notes[before].to, size);
+		assert_int_equal(thread->notes[before + 1].address, BASE + 8);
+		assert_int_equal(thread->notes[before + 1].from, size - 8);
+		assert_int_equal(thread->notes[before + 1].to, 2 * size);
+		release(model);
+	}
+}
+
 /* What two units read has no mark of either, and is noted once all the same, until it is no more. */
 static void read_again(void **unused)
 {
@@ -331,7 +367,8 @@ static void read_again(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost), cmocka_unit_test(what_was_done),
-					   cmocka_unit_test(walks_go_on), cmocka_unit_test(read_again)};
+					   cmocka_unit_test(walks_go_on), cmocka_unit_test(copies_overlap),
+					   cmocka_unit_test(read_again)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
