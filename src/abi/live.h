@@ -20,7 +20,7 @@
  *   state OPEN, SEALED, LAST   thread   checker: a window that is not OPEN is complete
  *   state DRAINED              checker  thread: everything in it was read, use it again
  *   next                       thread   checker: index + 1 of the window that follows
- *   free bit                   checker sets, who takes the window clears
+ *   free bit                   checker sets, or who held the window; who takes it clears
  *   begun bit                  thread sets with its first window, checker clears
  *   hole                       thread   checker: what is hidden behind a zero word before it
  *   told                       both     how far the checker may read in a window that is open
@@ -29,7 +29,9 @@
  * `told` has the index of the first word that it might, and LIVE_ALL if it will
  * take back none. The checker that cannot go on sets LIVE_ALL; the thread that takes
  * back sets LIVE_BACK before, in one exchange that fails if it was the checker's
- * turn. The upper bits are a key which no event from that word on is below.
+ * turn. The upper bits are a key which no event from that word on is below. What might
+ * be taken back may go on in windows behind that one, which are open like it: the thread
+ * *holds* them, and the checker does not look there before it may read all of the first.
  */
 #ifndef ATOMSAN_ABI_LIVE_H
 #define ATOMSAN_ABI_LIVE_H
@@ -86,18 +88,20 @@ struct live_control {
 	uint32_t fresh;                             /* windows that ever were taken */
 	uint32_t begun_count;                       /* threads that ever began */
 	uint32_t waiters;                           /* threads that wait for a window */
+	uint32_t held;                              /* windows that are, of a pool of their own */
 	uint64_t meta_next;                         /* bytes of metadata handed out */
 	uint64_t calls, unmet;                      /* outermost calls, and those that were taken back */
 
 	uint32_t sealed __attribute__((aligned(64))); /* futex: windows sealed, and other news */
 	uint32_t sleeping;                            /* the checker waits for that */
 
-	/* The checker writes. */
+	/* The checker writes, and who frees windows that it held. */
 	uint32_t freed __attribute__((aligned(64))); /* futex: windows freed or drained */
-	uint32_t halt;                               /* the program shall end here */
-	uint32_t done;                               /* futex: everything was checked */
-	uint32_t findings;                           /* with `done`: how many */
-	uint32_t all_calls;                          /* no call is to be taken back; set before it is ready */
+	/* The checker writes. */
+	uint32_t halt;      /* the program shall end here */
+	uint32_t done;      /* futex: everything was checked */
+	uint32_t findings;  /* with `done`: how many */
+	uint32_t all_calls; /* no call is to be taken back; set before it is ready */
 
 	uint64_t free[LIVE_COUNT / 64] __attribute__((aligned(64)));
 	uint64_t begun[LIVE_COUNT / 64];

@@ -165,7 +165,8 @@ bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS
 			__asm__ volatile("" ::: "memory");
 			if (unmet_boundary_due())
 				unmet_boundary();
-			write_usual_frames(top, low);
+			/* Frames of which the trace was told may have been taken back. */
+			write_usual_frames(top, low < rt_self.written ? low : rt_self.written);
 			__asm__ volatile("" ::: "memory");
 			rt_self.flushing = 0;
 		}

@@ -23,6 +23,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 #define EVENT_NOTHING ((uint64_t)TRACE_EXIT)
+enum { EVENT_WORDS = 8 }; /* no event has more words than that */
 
 INLINE uint64_t event_word(enum trace_event_kind kind, uint64_t id, uint64_t address)
 {

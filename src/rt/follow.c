@@ -5,6 +5,8 @@
  * whatever locks it holds meanwhile, the checker comes round to its window.
  */
 #include "rt/follow.h"
+
+#include "rt/event_inl.h"
 #include "rt/shadow.h"
 #include "rt/sys.h"
 #include "rt/unmet.h"
@@ -157,7 +159,7 @@ static struct live_window *take_window(bool in_any_case)
 	return window;
 }
 
-static void begin_window(struct live_window *window, uint32_t sequence)
+static void open_window(struct live_window *window, uint32_t sequence)
 {
 	window->owner = rt_self.number;
 	window->next = 0;
@@ -170,6 +172,11 @@ static void begin_window(struct live_window *window, uint32_t sequence)
 	__atomic_store_n(&window->state, LIVE_OPEN, __ATOMIC_RELEASE);
 	rt_self.window = (struct trace_block *)window;
 	rt_self.next = (uint64_t)window->words;
+}
+
+static void begin_window(struct live_window *window, uint32_t sequence)
+{
+	open_window(window, sequence);
 	/*
 	 * The next access draws a stamp, for the checker hands out nothing that is younger than the
 	 * stamp of a thread that writes all the time. Not the one under way: its cell has the old one.
@@ -209,6 +216,80 @@ static void seal_parked(void)
 static void link_window(struct live_window *from, struct live_window *to)
 {
 	__atomic_store_n(&from->next, index_of(to) + 1, __ATOMIC_RELEASE);
+}
+
+/* ---- windows that are held ---- */
+
+struct live_window *follow_behind(const struct live_window *window)
+{
+	return window_at(window->next - 1);
+}
+
+/* Goes on in another window, without giving this one away. */
+static bool hold(struct live_window *mine)
+{
+	struct live_window *window = NULL;
+
+	if (!unmet_may_hold())
+		return false;
+	if (__atomic_add_fetch(&rt_live->held, 1, __ATOMIC_RELAXED) <= rt_live->pool)
+		window = take_window(true);
+	if (!window) {
+		__atomic_fetch_sub(&rt_live->held, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	rt_self.call.held++;
+	open_window(window, mine->sequence + 1);
+	/* The checker does not go there before it may read all of `mine`. */
+	link_window(mine, window);
+	return true;
+}
+
+void follow_release(void)
+{
+	struct live_window *window = (struct live_window *)rt_self.call.first, *next;
+
+	__atomic_fetch_sub(&rt_live->held, rt_self.call.held, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&window->told, LIVE_ALL, __ATOMIC_RELEASE);
+	for (; rt_self.call.held; rt_self.call.held--, window = next) {
+		next = follow_behind(window);
+		seal(window, RT_WINDOW, LIVE_SEALED);
+	}
+	tell();
+}
+
+static void free_window(struct live_window *window)
+{
+	uint32_t index = index_of(window);
+
+	/* Pairs with the acquire of who takes it. */
+	__atomic_fetch_or(&rt_live->free[index / 64], 1ull << index % 64, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&rt_live->used, 1, __ATOMIC_RELEASE);
+}
+
+void follow_back_to(struct live_window *window)
+{
+	struct live_window *last = (struct live_window *)rt_self.window;
+	struct live_window *before = (struct live_window *)rt_self.call.first;
+	struct live_window *behind = window == last ? NULL : follow_behind(window), *next;
+
+	window->next = 0;
+	for (; behind; behind = next) {
+		next = behind == last ? NULL : follow_behind(behind);
+		free_window(behind);
+	}
+	for (; before != window; before = next) {
+		next = follow_behind(before);
+		seal(before, RT_WINDOW, LIVE_SEALED);
+		tell();
+	}
+	rt_self.window = (struct trace_block *)window;
+	__atomic_fetch_sub(&rt_live->held, rt_self.call.held, __ATOMIC_RELAXED);
+	rt_self.call.held = 0;
+	__atomic_fetch_add(&rt_live->freed, 1, __ATOMIC_SEQ_CST);
+	/* Pairs with who waits, and looks for a window after it has looked at `freed`. */
+	if (__atomic_load_n(&rt_live->waiters, __ATOMIC_SEQ_CST))
+		sys3(futex, &rt_live->freed, FUTEX_WAKE, INT32_MAX);
 }
 
 /* A thread of a process that is to end need not go on. */
@@ -279,6 +360,9 @@ bool follow_make_room(void)
 			return true;
 		}
 	}
+	if (hold(mine))
+		return true;
+	unmet_keep();
 	seal(mine, RT_WINDOW, LIVE_SEALED);
 	seal_parked();
 	tell();
@@ -300,15 +384,13 @@ bool follow_make_room(void)
 void follow_handler(void)
 {
 	struct live_window *window = (struct live_window *)rt_self.window;
-	/* No event has more words than that. */
-	enum { MOST = 8 };
 	uint64_t *end;
 
 	if (!rt_live || !window)
 		return;
 	unmet_keep();
 	end = rt_self.next & RT_WINDOW ? (uint64_t *)((char *)window + RT_WINDOW) : (uint64_t *)rt_self.next;
-	for (uint64_t *p = end; p-- > window->words && end - p <= MOST;)
+	for (uint64_t *p = end; p-- > window->words && end - p <= EVENT_WORDS;)
 		if (!*p) {
 			/* Read by the checker after the stamps of what the handler does. */
 			__atomic_store_n(&window->hole, (uint32_t)(p - window->words) + 1, __ATOMIC_RELEASE);

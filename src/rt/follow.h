@@ -25,6 +25,14 @@ bool follow_make_room(void);
 void follow_close_window(void);
 void follow_meta(enum trace_meta kind, uint32_t item, const struct rt_piece *pieces, int count);
 
+/* The window behind one that the thread holds, which is one that it has filled and nobody may read yet. */
+struct live_window *follow_behind(const struct live_window *window);
+/* All that are held are given away. */
+void follow_release(void);
+/* The thread goes on in this one of those that it holds: those before it are given away, those behind it are
+ * free. Called with signals blocked. */
+void follow_back_to(struct live_window *window);
+
 /* A signal handler begins: say so if it has interrupted the writing of an event. */
 void follow_handler(void);
 /* Is a thread waiting for the checker, perhaps with a stripe or lock of ours? */

@@ -91,12 +91,15 @@ struct rt_thread {
 	uint64_t spin_next;         /* `next` right after it was recorded */
 	struct sched_thread *sched; /* NULL: not scheduled, see scheduler.h */
 	struct rt_call {
-		uint64_t start;                /* its first word, if it can be taken back; else 0 */
+		uint64_t start;                /* first word of what can be taken back; 0: nothing can */
+		struct trace_block *first;     /* the window that it lies in */
+		uint32_t held;                 /* full windows from there on, which nobody has read */
 		struct atomsan_frame *level;   /* the frame that it is; those below are of no call */
-		struct atomsan_frame *written; /* as `written` was before it */
+		struct atomsan_frame *written; /* as `written` was before `start` */
+		uint64_t opened;               /* `next` when it was opened */
 		uint64_t comebacks;            /* at `start` */
 		uint64_t patience;             /* how much may be pending before others get a chance */
-		bool inside;                   /* since `start` it is one; else what comes between two */
+		bool inside;                   /* it is one; else what comes between two */
 		bool open;                     /* it has made an access, and units of it may be open */
 		bool wrote;                    /* it has changed something since */
 		bool told;                     /* it must be told of */

@@ -32,4 +32,18 @@ static inline long sys_call(long number, long a, long b, long c, long d, long e,
 	sys_call(SYS_##n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define sys_failed(result) ((unsigned long)(result) >= (unsigned long)-4095)
 
+/* All of the calling thread's; returns what was blocked before. */
+static inline uint64_t sys_block_signals(void)
+{
+	uint64_t all = ~0ull, before = 0;
+
+	sys4(rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, 8);
+	return before;
+}
+
+static inline void sys_unblock_signals(uint64_t before)
+{
+	sys4(rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8);
+}
+
 #endif

@@ -82,15 +82,16 @@ static inline bool unmet_long(void)
 {
 	enum { LONG = 1024 }; /* bytes */
 
-	return rt_self.next - rt_self.call.start > LONG;
+	/* A new window makes the difference negative: then it is long. */
+	return rt_self.next - rt_self.call.opened > LONG;
 }
 /* The model ends all units of the thread here. */
 void unmet_split(void) ATOMSAN_KEEPS_REGISTERS;
-/* What was written so far cannot be taken back: it is in a window that was given away, or has become so. */
-static inline void unmet_keep(void)
-{
-	rt_self.call.start = 0;
-}
+/* What was written so far is told. */
+void unmet_keep(void);
+/* The window is full: may it be held, to be taken back later? */
+bool unmet_may_hold(void);
+/* A window was filled. */
 void unmet_window(void);
 
 /* From the second thread on, if there is a checker and it does not want everything. */

@@ -200,19 +200,6 @@ static bool append_window(struct trace_block *window, uint64_t used)
 	return true;
 }
 
-static uint64_t block_signals(void)
-{
-	uint64_t all = ~0ull, before = 0;
-
-	sys4(rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, 8);
-	return before;
-}
-
-static void unblock_signals(uint64_t before)
-{
-	sys4(rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8);
-}
-
 static void give_window(struct trace_block *window)
 {
 	rt_spin_enter(&windows_lock);
@@ -250,7 +237,7 @@ static bool make_room_live(void)
 bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS
 {
 	/* A handler must not find the thread between two windows. */
-	uint64_t before = block_signals();
+	uint64_t before = sys_block_signals();
 	struct trace_block *window = rt_self.window;
 	bool done = false;
 
@@ -276,7 +263,7 @@ bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS
 		begin_window(window, window->sequence + 1);
 		done = true;
 	}
-	unblock_signals(before);
+	sys_unblock_signals(before);
 	if (!done)
 		rt_thread_off();
 	return done;
@@ -284,7 +271,7 @@ bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS
 
 void rt_file_close_window(void)
 {
-	uint64_t before = block_signals();
+	uint64_t before = sys_block_signals();
 	struct trace_block *window = rt_self.window;
 	uint64_t used = rt_self.next & RT_WINDOW ? RT_WINDOW : rt_self.next - (uint64_t)window;
 
@@ -294,7 +281,7 @@ void rt_file_close_window(void)
 		give_window(window);
 	rt_self.window = NULL;
 	rt_self.next = RT_WINDOW;
-	unblock_signals(before);
+	sys_unblock_signals(before);
 }
 
 void window_leave_all(void)

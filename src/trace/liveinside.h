@@ -30,9 +30,10 @@ struct place {
 	bool over;               /* the thread has ended, and so does the stream with its last word */
 	bool drained;            /* its thread was told that this window is read and may be used again */
 	uint32_t limit_sequence; /* of the window that the limit lies in */
+	bool all;                /* the thread takes back nothing of the window that the limit lies in */
 	bool untold;             /* behind the limit is something that the thread may yet take back */
 	uint64_t key;            /* which none of that is below, nor what comes later */
-	unsigned blocked;        /* how often in a row others had to wait for that */
+	uint64_t blocked;        /* since when others had to wait for that, in ns; 0: they need not */
 };
 
 struct trace_live {
@@ -50,6 +51,7 @@ struct trace_live {
 	int process;    /* pidfd, or -1 */
 	uint64_t inode; /* of the memory */
 	bool last;      /* this round is the last one */
+	bool ready;     /* some stream has something in it that could be read, were it its turn */
 	uint32_t to_wake;
 	uint32_t *parked; /* windows that were read but are not sealed yet */
 	uint32_t parked_count;

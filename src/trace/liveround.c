@@ -239,6 +239,7 @@ static bool fill_heap(struct trace_live *live, bool *held, struct place **untold
 	bool ready = false;
 
 	c->waiting = 0;
+	live->ready = false;
 	*held = false;
 	*untold = NULL;
 	for (uint32_t i = 0; i < c->stream_count; i++) {
@@ -264,6 +265,7 @@ static bool fill_heap(struct trace_live *live, bool *held, struct place **untold
 		if (key >= c->bound)
 			continue;
 		c->heap[c->waiting++] = (struct waiting){key, i};
+		live->ready |= !at_limit(s, p) || !p->moving;
 		if (key < lowest) {
 			lowest = key;
 			ready = !at_limit(s, p) || !p->moving;
@@ -274,10 +276,18 @@ static bool fill_heap(struct trace_live *live, bool *held, struct place **untold
 	return ready;
 }
 
-/* A call that is not over keeps others waiting. Most are over soon; who waits for windows cannot wait. */
+/*
+ * A call that is not over may keep others waiting. Most are over soon, and then need
+ * not be read at all. Who waits for a window is waited for as long, but not longer.
+ */
 static void wait_for_call(struct trace_live *live, struct place *p, uint32_t seen)
 {
-	if (p->blocked++ || __atomic_load_n(&live->control->waiters, __ATOMIC_RELAXED))
+	enum { SHORT = 4000000, LONG = 50000000 }; /* ns */
+	bool urgent = __atomic_load_n(&live->control->waiters, __ATOMIC_RELAXED);
+
+	if (!p->blocked && live->ready)
+		p->blocked = now();
+	if (p->blocked && now() - p->blocked > (urgent ? SHORT : LONG))
 		live_want(live, p);
 	else
 		nap(live, seen);

@@ -157,12 +157,13 @@ static const uint64_t *end_of_told(struct place *p, const struct live_window *wi
 	uint64_t told = __atomic_load_n(&window->told, __ATOMIC_ACQUIRE);
 	const uint64_t *end = live_window_end(window), *to;
 
-	p->untold = false;
+	p->untold = p->all = false;
 	if (told & LIVE_ALL) {
 		to = first_zero(from, end);
 		/* What lies behind an index that came meanwhile belongs to what may be taken back. */
 		told = __atomic_load_n(&window->told, __ATOMIC_ACQUIRE);
-		if (told & LIVE_ALL)
+		p->all = told & LIVE_ALL;
+		if (p->all)
 			return to;
 		if (window->words + (told & LIVE_INDEX) < to)
 			to = window->words + (told & LIVE_INDEX);
@@ -172,7 +173,8 @@ static const uint64_t *end_of_told(struct place *p, const struct live_window *wi
 	if (to < from || to > end)
 		to = from;
 	p->key = told >> LIVE_KEY_SHIFT;
-	p->untold = to < end && __atomic_load_n(to, __ATOMIC_ACQUIRE);
+	p->untold = (to < end && __atomic_load_n(to, __ATOMIC_ACQUIRE)) ||
+		    __atomic_load_n(&window->next, __ATOMIC_ACQUIRE);
 	return to;
 }
 
@@ -222,7 +224,7 @@ bool live_move_limit(struct trace_live *live, struct place *p)
 		p->untold &= state == LIVE_OPEN;
 		if (state == LIVE_OPEN) {
 			next = __atomic_load_n(&window->next, __ATOMIC_ACQUIRE);
-			/* Left by a handler, with what it interrupted perhaps not yet written. */
+			/* Left by a handler, with what it interrupted perhaps not yet written; or held. */
 			if (next) {
 				zero = end_of_told(p, window, p->limit);
 				moved |= zero != p->limit;
@@ -232,7 +234,7 @@ bool live_move_limit(struct trace_live *live, struct place *p)
 				  (uint64_t)(p->limit - window->words);
 			if (moved)
 				p->held_since = 0;
-			if (!next || p->held)
+			if (!next || p->held || !p->all)
 				return moved;
 		}
 		p->held = false;

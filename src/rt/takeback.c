@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * There are things that have to be known whoever was met: locks that were not
+ * given back, waits, memory that came and went. Which sets belong together is
+ * learned from what functions do, so of each place in the program the first calls are
+ * told, too.
+ */
+#include "rt/takeback.h"
+
+#include "rt/event_inl.h"
+#include "rt/follow.h"
+#include "rt/sys.h"
+
+enum { TAUGHT = 64 }; /* calls with a place or a function in them that are told before one is taken back */
+/* By the number of a place, and of a function. Threads that count at the same time lose a count. */
+static uint8_t taught_sites[1 << TRACE_ID_BITS], taught_functions[1 << TRACE_ID_BITS];
+
+static struct live_window *first(void)
+{
+	return (struct live_window *)rt_self.call.first;
+}
+
+static struct live_window *last(void)
+{
+	return (struct live_window *)rt_self.window;
+}
+
+static uint64_t *begin_in(struct live_window *window)
+{
+	return window == first() ? (uint64_t *)rt_self.call.start : window->words;
+}
+
+static uint64_t *end_in(struct live_window *window)
+{
+	return (uint64_t *)(window == last() ? rt_self.next : (uint64_t)window + RT_WINDOW);
+}
+
+/* ---- may it go? ---- */
+
+static void teach(struct takeback *content, uint8_t *times)
+{
+	if (*times >= TAUGHT)
+		return;
+	content->taught = false;
+	++*times;
+}
+
+/* One that nobody need hear of; the object is what is left of its word. */
+static bool op_may_go(struct takeback *content, uint64_t op, uint64_t object)
+{
+	switch (op) {
+	case TRACE_OP_LOCK:
+	case TRACE_OP_RDLOCK:
+		content->locks++;
+		content->objects += object * 0x9e3779b97f4a7c15ull;
+		return true;
+	case TRACE_OP_UNLOCK:
+		content->objects -= object * 0x9e3779b97f4a7c15ull;
+		return --content->locks >= 0;
+	case TRACE_OP_ALLOC:
+	case TRACE_OP_FREE:
+		content->blocks = true;
+		return true;
+	case TRACE_OP_ATOMIC_LOAD:
+	case TRACE_OP_ATOMIC_STORE:
+	case TRACE_OP_ATOMIC_RMW:
+	case TRACE_OP_ATOMIC_FAILED:
+	case TRACE_OP_FENCE:
+	case TRACE_OP_LOCK_FAILED:
+	case TRACE_OP_SIGNAL:
+	case TRACE_OP_BROADCAST:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool words_may_go(const uint64_t *word, const uint64_t *end, struct takeback *content)
+{
+	bool go = true;
+
+	for (; word < end; word++) {
+		uint64_t id = *word >> TRACE_ID_SHIFT & TRACE_ID_MAX;
+
+		content->events++;
+		switch ((enum trace_event_kind)(*word & 7)) {
+		case TRACE_ACCESS:
+			teach(content, &taught_sites[id]);
+			break;
+		case TRACE_STAMPED:
+			teach(content, &taught_sites[id]);
+			content->stamped = true;
+			word++;
+			break;
+		case TRACE_SWITCH:
+			content->events++; /* two in one word */
+			teach(content, &taught_functions[id]);
+			break;
+		case TRACE_ENTER:
+			teach(content, &taught_functions[id]);
+			break;
+		case TRACE_EXIT:
+			go &= id != 0;
+			break;
+		case TRACE_OP:
+			go &= op_may_go(content, id & ((1u << TRACE_OP_BITS) - 1),
+					*word >> TRACE_ADDRESS_SHIFT);
+			word++;
+			content->stamped |= *word >> TRACE_STAMP_SHIFT != 0;
+			break;
+		case TRACE_PREFIX:
+			content->events--;
+			go &= (id & 3) == TRACE_PREFIX_VALUE;
+			break;
+		case TRACE_NONE:
+			content->events--;
+			/* A place that a handler has left for good, unless the next event did not fit. */
+			return go && (uint64_t)end & RT_WINDOW && end - word < EVENT_WORDS;
+		}
+	}
+	return go;
+}
+
+bool takeback_may(struct takeback *content) ATOMSAN_KEEPS_REGISTERS
+{
+	struct live_window *window = first();
+	bool go;
+
+	*content = (struct takeback){.taught = true};
+	go = words_may_go(begin_in(window), end_in(window), content);
+	while (window != last()) {
+		window = follow_behind(window);
+		go &= words_may_go(begin_in(window), end_in(window), content);
+	}
+	return go && content->taught && !content->locks && !content->objects;
+}
+
+/* ---- back ---- */
+
+/* Where what is kept ends, and the stamp that the last of it has. */
+struct kept {
+	struct live_window *window;
+	uint64_t *at;
+	uint64_t key;
+};
+
+/* Like the thread itself, goes on in the next window where an event does not fit. */
+static void keep(struct kept *kept, const uint64_t *word, const uint64_t *end)
+{
+	uint64_t *edge = (uint64_t *)((uint64_t)kept->window + RT_WINDOW);
+
+	if (edge - kept->at < end - word) {
+		while (kept->at < edge)
+			*kept->at++ = 0;
+		kept->window = follow_behind(kept->window);
+		kept->at = kept->window->words;
+	}
+	while (word < end)
+		*kept->at++ = *word++;
+}
+
+/*
+ * Memory that came and went is known: moves these events to the front. What orders
+ * them are stamps of events that are taken back, so they get those; `now` is
+ * what the thread has before `word`, and then what it has at `end`.
+ */
+static void keep_blocks(struct kept *kept, uint64_t *word, const uint64_t *end, uint64_t *now)
+{
+	uint64_t *event = word, op, stamp;
+
+	for (; word < end && *word; event = ++word) {
+		while ((*word & 7) == TRACE_PREFIX)
+			word++;
+		if ((*word & 7) != TRACE_STAMPED && (*word & 7) != TRACE_OP)
+			continue;
+		op = (*word & 7) == TRACE_OP ? *word >> TRACE_ID_SHIFT & ((1u << TRACE_OP_BITS) - 1) : 0;
+		stamp = *++word >> TRACE_STAMP_SHIFT;
+		if (stamp)
+			*now = stamp;
+		if (op != TRACE_OP_ALLOC && op != TRACE_OP_FREE)
+			continue;
+		if (*now != kept->key)
+			*word |= (stamp ? 0 : *now) << TRACE_STAMP_SHIFT;
+		kept->key = *now;
+		keep(kept, event, word + 1);
+	}
+}
+
+static void keep_all_blocks(struct kept *kept)
+{
+	uint64_t now = kept->key;
+	struct live_window *window = first();
+
+	keep_blocks(kept, begin_in(window), end_in(window), &now);
+	while (window != last()) {
+		window = follow_behind(window);
+		keep_blocks(kept, begin_in(window), end_in(window), &now);
+	}
+}
+
+static void clear(uint64_t *from, const uint64_t *to, uint64_t word)
+{
+	for (; from < to; from++)
+		__atomic_store_n(from, word, __ATOMIC_RELAXED);
+}
+
+/* In the window that there is. False: a handler has written behind the words. */
+static bool back_in_window(uint64_t *from, uint64_t next)
+{
+	const struct live_window *here = last();
+	uint64_t was = next;
+
+	clear(from, (uint64_t *)next, 0);
+	/* One instruction, which no handler can interrupt. */
+	__asm__ volatile("cmpxchgq %2, %1" : "+a"(was), "+m"(rt_self.next) : "r"(from) : "memory", "cc");
+	if (was == next)
+		return true;
+	if (last() == here)
+		clear(from, (uint64_t *)next, EVENT_NOTHING);
+	return false;
+}
+
+/* There are no more than a window's words of blocks in a window, so what is kept ends before what was
+ * read. */
+static void back_to(const struct kept *kept)
+{
+	clear(kept->at, end_in(kept->window), 0);
+	follow_back_to(kept->window);
+	rt_self.next = (uint64_t)kept->at;
+}
+
+static bool is_ours(uint64_t *told)
+{
+	*told = __atomic_load_n(&first()->told, __ATOMIC_RELAXED);
+	return !(*told & LIVE_ALL) &&
+	       __atomic_compare_exchange_n(&first()->told, told, *told | LIVE_BACK, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+bool takeback(const struct takeback *content) ATOMSAN_KEEPS_REGISTERS
+{
+	struct rt_call *call = &rt_self.call;
+	uint64_t next = rt_self.next, words = next - (call->held ? (uint64_t)last()->words : call->start);
+	bool several = call->held, done = false;
+	/* A handler would have the windows told. */
+	uint64_t told, before = several ? sys_block_signals() : 0;
+	struct kept kept = {first(), (uint64_t *)call->start, 0};
+
+	if (call->start && is_ours(&told)) {
+		words += call->held * RT_WINDOW;
+		kept.key = told >> LIVE_KEY_SHIFT;
+		if (content->blocks)
+			keep_all_blocks(&kept);
+		if (several)
+			back_to(&kept);
+		done = several || back_in_window(kept.at, next);
+	}
+	if (several)
+		sys_unblock_signals(before);
+	if (!done)
+		return false;
+	call->taken += words / 8;
+	/* Stamps that are no more are still the thread's: what comes must have a higher one. */
+	if (content->stamped && kept.key != rt_self.stamp)
+		rt_self.sub = SHADOW_SUBS;
+	return true;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Taking back what the calling thread wrote from rt_self.call.start on, in one
+ * window or in several that it has held (unmet.h says when that may be).
+ */
+#ifndef ATOMSAN_RT_TAKEBACK_H
+#define ATOMSAN_RT_TAKEBACK_H
+
+#include "rt/rt.h"
+
+#pragma GCC visibility push(hidden)
+
+struct takeback {
+	int64_t locks;
+	uint64_t objects; /* of locks that were taken, less those that were given back */
+	bool stamped, taught;
+	bool blocks; /* memory came, or went */
+	uint64_t events;
+};
+
+/* Is there nothing in it that has to be known whoever was met? What it teaches is counted as told, if it is
+ * not to go. */
+bool takeback_may(struct takeback *content) ATOMSAN_KEEPS_REGISTERS;
+/* False: the checker, or a handler, came first. */
+bool takeback(const struct takeback *content) ATOMSAN_KEEPS_REGISTERS;
+
+#pragma GCC visibility pop
+
+#endif
