@@ -13,6 +13,7 @@
 #include "rt/create.h"
 #include "rt/real.h"
 #include "rt/sys.h"
+#include "rt/unmet.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -74,6 +75,7 @@ struct hand_over *create_prepare(void *argument, const struct atomsan_site *site
 	slot->number = RT_NO_THREAD;
 	slot->parent = rt_self.number;
 	if (rt_met()) {
+		unmet_thread_coming(1);
 		slot->number = rt_thread_number();
 		if (unlikely(rt_watching))
 			watch_created(&slot->birth);
@@ -87,6 +89,7 @@ void create_failed(struct hand_over *slot, int error, const struct atomsan_site 
 {
 	if (slot->number != RT_NO_THREAD) {
 		rt_op_values(TRACE_OP_CREATE_FAILED, 0, NULL, slot->number, error, site);
+		unmet_thread_coming(-1);
 		sched_not_created(slot->number);
 	}
 	give_slot_back(slot);

@@ -201,7 +201,7 @@ INLINE void call_goes_on(enum trace_op op)
 	case TRACE_OP_WAIT:
 	case TRACE_OP_BARRIER_ENTER:
 	case TRACE_OP_BARRIER_LEAVE:
-		unmet_split();
+		unmet_split(op != TRACE_OP_WAIT);
 		break;
 	case TRACE_OP_UNIT_BEGIN:
 		unmet_stop(); /* there are units that are no calls */

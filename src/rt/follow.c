@@ -360,7 +360,7 @@ bool follow_make_room(void)
 			return true;
 		}
 	}
-	if (hold(mine))
+	if (unmet_back_alone() || hold(mine))
 		return true;
 	unmet_keep();
 	seal(mine, RT_WINDOW, LIVE_SEALED);

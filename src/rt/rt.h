@@ -98,6 +98,7 @@ struct rt_thread {
 		struct atomsan_frame *written; /* as `written` was before `start` */
 		uint64_t opened;               /* `next` when it was opened */
 		uint64_t comebacks;            /* at `start` */
+		uint64_t little;               /* not worth a look: so many bytes */
 		uint64_t patience;             /* how much may be pending before others get a chance */
 		bool inside;                   /* it is one; else what comes between two */
 		bool open;                     /* it has made an access, and units of it may be open */

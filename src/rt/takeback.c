@@ -37,12 +37,16 @@ static uint64_t *end_in(struct live_window *window)
 
 /* ---- may it go? ---- */
 
+/* A long one teaches as much as many short ones, in which it is as often. */
 static void teach(struct takeback *content, uint8_t *times)
 {
+	enum { SHORT = 1024 };
+	uint64_t taught = *times + 1 + content->length / SHORT;
+
 	if (*times >= TAUGHT)
 		return;
 	content->taught = false;
-	++*times;
+	*times = (uint8_t)(taught < TAUGHT ? taught : TAUGHT);
 }
 
 /* One that nobody need hear of; the object is what is left of its word. */
@@ -69,6 +73,8 @@ static bool op_may_go(struct takeback *content, uint64_t op, uint64_t object)
 	case TRACE_OP_LOCK_FAILED:
 	case TRACE_OP_SIGNAL:
 	case TRACE_OP_BROADCAST:
+	case TRACE_OP_WAIT: /* its mutex is given back, and taken again */
+	case TRACE_OP_WAKE:
 		return true;
 	default:
 		return false;
@@ -110,7 +116,9 @@ static bool words_may_go(const uint64_t *word, const uint64_t *end, struct takeb
 			break;
 		case TRACE_PREFIX:
 			content->events--;
-			go &= (id & 3) == TRACE_PREFIX_VALUE;
+			/* Steps that are one event here are many where events are counted. */
+			go &= (id & 3) == TRACE_PREFIX_VALUE ||
+			      ((id & 3) == TRACE_PREFIX_OTHER && !rt_options.mark_calls);
 			break;
 		case TRACE_NONE:
 			content->events--;
@@ -126,7 +134,7 @@ bool takeback_may(struct takeback *content) ATOMSAN_KEEPS_REGISTERS
 	struct live_window *window = first();
 	bool go;
 
-	*content = (struct takeback){.taught = true};
+	*content = (struct takeback){.length = content->length, .taught = true};
 	go = words_may_go(begin_in(window), end_in(window), content);
 	while (window != last()) {
 		window = follow_behind(window);
@@ -232,22 +240,20 @@ static void back_to(const struct kept *kept)
 static bool is_ours(uint64_t *told)
 {
 	*told = __atomic_load_n(&first()->told, __ATOMIC_RELAXED);
-	return !(*told & LIVE_ALL) &&
-	       __atomic_compare_exchange_n(&first()->told, told, *told | LIVE_BACK, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	return !(*told & LIVE_ALL) && __atomic_compare_exchange_n(&first()->told, told, *told | LIVE_BACK,
+								  false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 bool takeback(const struct takeback *content) ATOMSAN_KEEPS_REGISTERS
 {
 	struct rt_call *call = &rt_self.call;
-	uint64_t next = rt_self.next, words = next - (call->held ? (uint64_t)last()->words : call->start);
+	uint64_t next = rt_self.next;
 	bool several = call->held, done = false;
 	/* A handler would have the windows told. */
 	uint64_t told, before = several ? sys_block_signals() : 0;
 	struct kept kept = {first(), (uint64_t *)call->start, 0};
 
 	if (call->start && is_ours(&told)) {
-		words += call->held * RT_WINDOW;
 		kept.key = told >> LIVE_KEY_SHIFT;
 		if (content->blocks)
 			keep_all_blocks(&kept);
@@ -259,7 +265,7 @@ bool takeback(const struct takeback *content) ATOMSAN_KEEPS_REGISTERS
 		sys_unblock_signals(before);
 	if (!done)
 		return false;
-	call->taken += words / 8;
+	call->taken += content->length / 8;
 	/* Stamps that are no more are still the thread's: what comes must have a higher one. */
 	if (content->stamped && kept.key != rt_self.stamp)
 		rt_self.sub = SHADOW_SUBS;

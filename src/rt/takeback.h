@@ -11,6 +11,7 @@
 #pragma GCC visibility push(hidden)
 
 struct takeback {
+	uint64_t length; /* bytes, set by the caller */
 	int64_t locks;
 	uint64_t objects; /* of locks that were taken, less those that were given back */
 	bool stamped, taught;

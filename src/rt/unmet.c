@@ -22,7 +22,8 @@ static struct {
 	uint64_t comebacks;
 	int64_t met_open;
 	uint64_t windows, taken; /* that were filled, and words that were taken back */
-} all __attribute__((aligned(64)));
+	uint32_t threads;        /* that there are, or are about to be */
+} all __attribute__((aligned(64))) = {.threads = 1};
 
 /* ---- meeting ---- */
 
@@ -103,9 +104,9 @@ static void close_call(void)
 		unmark(thread);
 }
 
-void unmet_split(void) ATOMSAN_KEEPS_REGISTERS
+void unmet_split(bool told) ATOMSAN_KEEPS_REGISTERS
 {
-	rt_self.call.told = true;
+	rt_self.call.told |= told;
 	close_call();
 }
 
@@ -237,10 +238,8 @@ static uint64_t length(void)
  */
 static bool is_pending(const struct atomsan_frame *low)
 {
-	enum { LITTLE = 0x800 };
-
 	return may_go_on() && low >= rt_self.call.written && !(rt_self.next & RT_WINDOW) &&
-	       (length() < LITTLE || __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE));
+	       (length() < rt_self.call.little || __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE));
 }
 
 /*
@@ -294,20 +293,21 @@ static void mark(uint64_t events)
 }
 
 /* Takes back what was written, if it may be. */
-static void go_back(void)
+static bool go_back(void)
 {
 	struct rt_call *call = &rt_self.call;
-	struct takeback content;
+	struct takeback content = {.length = length()};
 
 	if (!may_go_on() || __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) || rt_self.next & RT_WINDOW ||
 	    rt_self.parked_count || !takeback_may(&content) || call->count % TELLING == 0)
-		return;
+		return false;
 	if (unlikely(rt_options.mark_calls))
 		mark(content.events);
 	else if (!takeback(&content))
-		return;
+		return false;
 	rt_self.written = call->written;
 	call->unmet += call->pending;
+	return true;
 }
 
 /* From here on it can be taken back. */
@@ -330,10 +330,38 @@ static void begin_anew(void)
 			 __ATOMIC_RELEASE);
 }
 
+/* Who is alone need not come to the end of a call: nobody meets it before there is another thread, and where
+ * one is created all units end. */
+bool unmet_back_alone(void)
+{
+	struct atomsan_frame *written = rt_self.written;
+	struct takeback content = {.length = length()};
+
+	if (!unmet_may_hold() || rt_self.flushing || rt_options.mark_calls ||
+	    __atomic_load_n(&all.threads, __ATOMIC_ACQUIRE) > 1 ||
+	    __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) || content.length < RT_WINDOW / 2)
+		return false;
+	rt_self.next = (uint64_t)window() + RT_WINDOW;
+	if (!takeback_may(&content) || !takeback(&content))
+		return false;
+	rt_self.written = rt_self.call.written;
+	rt_self.call.opened = rt_self.next;
+	begin_anew();
+	for (; rt_self.written < written; rt_self.written++) {
+		struct event event = {.kind = TRACE_ENTER,
+				      .number = rt_module_function(rt_self.written->function),
+				      .address = (uint64_t)rt_self.written->receiver};
+
+		event_write(&event);
+	}
+	return true;
+}
+
 void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 {
 	struct rt_call *call = &rt_self.call;
 	struct atomsan_frame *low = __atomsan_thread.low;
+	enum { LITTLE = 0x800 };
 	bool lifted;
 
 	if (rt_self.handlers || !rt_self.frames || !rt_self.window) {
@@ -348,7 +376,8 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	if (!is_pending(low)) {
 		/* The checker waits: so that it gets beyond this thread, what comes next draws a stamp. */
 		lifted = call->start && __atomic_load_n(told(), __ATOMIC_RELAXED) & LIVE_ALL;
-		go_back();
+		/* Where one call has to be told, those that were left to be looked at with it are, too. */
+		call->little = go_back() ? (call->little + LITTLE) / 2 : 0;
 		unmet_keep();
 		/* Who was told of frames is told of their end before anything that may be taken back. */
 		while (low < rt_self.written) {
@@ -410,10 +439,16 @@ void unmet_count(void)
 	rt_self.call.count = rt_self.call.unmet = 0;
 }
 
+void unmet_thread_coming(int count)
+{
+	__atomic_fetch_add(&all.threads, (uint32_t)count, __ATOMIC_RELEASE);
+}
+
 void unmet_thread_end(void)
 {
 	struct unmet_thread *thread = mine();
 
+	unmet_thread_coming(-1);
 	if (__atomic_load_n(&thread->owner, __ATOMIC_RELAXED) != rt_self.number + 1)
 		return;
 	close_call();
@@ -449,5 +484,6 @@ void unmet_stop(void) ATOMSAN_KEEPS_REGISTERS
 void unmet_forget(void)
 {
 	unmet_on = false;
+	all.threads = 1;
 	rt_self.call = (struct rt_call){0};
 }

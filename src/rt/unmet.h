@@ -85,12 +85,14 @@ static inline bool unmet_long(void)
 	/* A new window makes the difference negative: then it is long. */
 	return rt_self.next - rt_self.call.opened > LONG;
 }
-/* The model ends all units of the thread here. */
-void unmet_split(void) ATOMSAN_KEEPS_REGISTERS;
+/* The model ends all units of the thread here. Others may have to know of that. */
+void unmet_split(bool told) ATOMSAN_KEEPS_REGISTERS;
 /* What was written so far is told. */
 void unmet_keep(void);
 /* The window is full: may it be held, to be taken back later? */
 bool unmet_may_hold(void);
+/* The window is full, and the thread the only one there is: true if it was taken back, with what is held. */
+bool unmet_back_alone(void);
 /* A window was filled. */
 void unmet_window(void);
 
@@ -98,6 +100,8 @@ void unmet_window(void);
 void unmet_start(void);
 void unmet_stop(void) ATOMSAN_KEEPS_REGISTERS;
 void unmet_forget(void); /* in a forked child */
+/* About to be created; or -1: it was not. */
+void unmet_thread_coming(int count);
 void unmet_thread_begin(void);
 void unmet_thread_end(void);
 /* For who wants to know how many calls there were: those of this thread since the last time. */
