@@ -248,10 +248,14 @@ static bool hold(struct live_window *mine)
 void follow_release(void)
 {
 	struct live_window *window = (struct live_window *)rt_self.call.first, *next;
+	/* A handler that interrupts this finds nothing to do. */
+	uint32_t held = __atomic_exchange_n(&rt_self.call.held, 0, __ATOMIC_RELAXED);
 
-	__atomic_fetch_sub(&rt_live->held, rt_self.call.held, __ATOMIC_RELAXED);
+	if (!held)
+		return;
+	__atomic_fetch_sub(&rt_live->held, held, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&window->told, LIVE_ALL, __ATOMIC_RELEASE);
-	for (; rt_self.call.held; rt_self.call.held--, window = next) {
+	for (; held; held--, window = next) {
 		next = follow_behind(window);
 		seal(window, RT_WINDOW, LIVE_SEALED);
 	}

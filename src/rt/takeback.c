@@ -15,24 +15,36 @@ enum { TAUGHT = 64 }; /* calls with a place or a function in them that are told 
 /* By the number of a place, and of a function. Threads that count at the same time lose a count. */
 static uint8_t taught_sites[1 << TRACE_ID_BITS], taught_functions[1 << TRACE_ID_BITS];
 
-static struct live_window *first(void)
+/* As it is now; what a handler does meanwhile is not in it. False: one has taken the thread to another
+ * window. */
+static bool find_words(struct takeback *content)
 {
-	return (struct live_window *)rt_self.call.first;
+	const struct rt_call *call = &rt_self.call;
+	struct live_window *first = (struct live_window *)call->first;
+	struct live_window *last = call->held ? (struct live_window *)rt_self.window : first;
+	uint64_t start = call->start, next = rt_self.next;
+
+	if (!start || next - (uint64_t)last > RT_WINDOW)
+		return false;
+	*content = (struct takeback){.first = first,
+				     .last = last,
+				     .start = (uint64_t *)start,
+				     .next = (uint64_t *)next,
+				     .length = call->held * RT_WINDOW + next - (uint64_t)last,
+				     .taught = true};
+	if (first == last)
+		content->length = next - start;
+	return true;
 }
 
-static struct live_window *last(void)
+static uint64_t *begin_in(const struct takeback *content, struct live_window *window)
 {
-	return (struct live_window *)rt_self.window;
+	return window == content->first ? content->start : window->words;
 }
 
-static uint64_t *begin_in(struct live_window *window)
+static uint64_t *end_in(const struct takeback *content, struct live_window *window)
 {
-	return window == first() ? (uint64_t *)rt_self.call.start : window->words;
-}
-
-static uint64_t *end_in(struct live_window *window)
-{
-	return (uint64_t *)(window == last() ? rt_self.next : (uint64_t)window + RT_WINDOW);
+	return window == content->last ? content->next : (uint64_t *)((uint64_t)window + RT_WINDOW);
 }
 
 /* ---- may it go? ---- */
@@ -131,14 +143,16 @@ static bool words_may_go(const uint64_t *word, const uint64_t *end, struct takeb
 
 bool takeback_may(struct takeback *content) ATOMSAN_KEEPS_REGISTERS
 {
-	struct live_window *window = first();
+	struct live_window *window;
 	bool go;
 
-	*content = (struct takeback){.length = content->length, .taught = true};
-	go = words_may_go(begin_in(window), end_in(window), content);
-	while (window != last()) {
+	if (!find_words(content))
+		return false;
+	window = content->first;
+	go = words_may_go(begin_in(content, window), end_in(content, window), content);
+	while (window != content->last) {
 		window = follow_behind(window);
-		go &= words_may_go(begin_in(window), end_in(window), content);
+		go &= words_may_go(begin_in(content, window), end_in(content, window), content);
 	}
 	return go && content->taught && !content->locks && !content->objects;
 }
@@ -194,15 +208,15 @@ static void keep_blocks(struct kept *kept, uint64_t *word, const uint64_t *end, 
 	}
 }
 
-static void keep_all_blocks(struct kept *kept)
+static void keep_all_blocks(struct kept *kept, const struct takeback *content)
 {
 	uint64_t now = kept->key;
-	struct live_window *window = first();
+	struct live_window *window = content->first;
 
-	keep_blocks(kept, begin_in(window), end_in(window), &now);
-	while (window != last()) {
+	keep_blocks(kept, begin_in(content, window), end_in(content, window), &now);
+	while (window != content->last) {
 		window = follow_behind(window);
-		keep_blocks(kept, begin_in(window), end_in(window), &now);
+		keep_blocks(kept, begin_in(content, window), end_in(content, window), &now);
 	}
 }
 
@@ -213,59 +227,39 @@ static void clear(uint64_t *from, const uint64_t *to, uint64_t word)
 }
 
 /* In the window that there is. False: a handler has written behind the words. */
-static bool back_in_window(uint64_t *from, uint64_t next)
+static bool back_in_window(const struct kept *kept, const struct takeback *content)
 {
-	const struct live_window *here = last();
-	uint64_t was = next;
+	uint64_t was = (uint64_t)content->next;
 
-	clear(from, (uint64_t *)next, 0);
+	clear(kept->at, content->next, 0);
 	/* One instruction, which no handler can interrupt. */
-	__asm__ volatile("cmpxchgq %2, %1" : "+a"(was), "+m"(rt_self.next) : "r"(from) : "memory", "cc");
-	if (was == next)
+	__asm__ volatile("cmpxchgq %2, %1" : "+a"(was), "+m"(rt_self.next) : "r"(kept->at) : "memory", "cc");
+	if (was == (uint64_t)content->next)
 		return true;
-	if (last() == here)
-		clear(from, (uint64_t *)next, EVENT_NOTHING);
+	if ((struct live_window *)rt_self.window == content->last)
+		clear(kept->at, content->next, EVENT_NOTHING);
 	return false;
-}
-
-/* There are no more than a window's words of blocks in a window, so what is kept ends before what was
- * read. */
-static void back_to(const struct kept *kept)
-{
-	clear(kept->at, end_in(kept->window), 0);
-	follow_back_to(kept->window);
-	rt_self.next = (uint64_t)kept->at;
-}
-
-static bool is_ours(uint64_t *told)
-{
-	*told = __atomic_load_n(&first()->told, __ATOMIC_RELAXED);
-	return !(*told & LIVE_ALL) && __atomic_compare_exchange_n(&first()->told, told, *told | LIVE_BACK,
-								  false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 bool takeback(const struct takeback *content) ATOMSAN_KEEPS_REGISTERS
 {
-	struct rt_call *call = &rt_self.call;
-	uint64_t next = rt_self.next;
-	bool several = call->held, done = false;
-	/* A handler would have the windows told. */
-	uint64_t told, before = several ? sys_block_signals() : 0;
-	struct kept kept = {first(), (uint64_t *)call->start, 0};
+	struct kept kept = {content->first, content->start, 0};
+	uint64_t told = __atomic_load_n(&content->first->told, __ATOMIC_RELAXED);
 
-	if (call->start && is_ours(&told)) {
-		kept.key = told >> LIVE_KEY_SHIFT;
-		if (content->blocks)
-			keep_all_blocks(&kept);
-		if (several)
-			back_to(&kept);
-		done = several || back_in_window(kept.at, next);
-	}
-	if (several)
-		sys_unblock_signals(before);
-	if (!done)
+	if (told & LIVE_ALL || !__atomic_compare_exchange_n(&content->first->told, &told, told | LIVE_BACK,
+							    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
-	call->taken += content->length / 8;
+	kept.key = told >> LIVE_KEY_SHIFT;
+	if (content->blocks)
+		keep_all_blocks(&kept, content);
+	if (content->first != content->last) {
+		clear(kept.at, end_in(content, kept.window), 0);
+		follow_back_to(kept.window);
+		rt_self.next = (uint64_t)kept.at;
+	} else if (!back_in_window(&kept, content)) {
+		return false;
+	}
+	rt_self.call.taken += content->length / 8;
 	/* Stamps that are no more are still the thread's: what comes must have a higher one. */
 	if (content->stamped && kept.key != rt_self.stamp)
 		rt_self.sub = SHADOW_SUBS;

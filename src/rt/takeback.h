@@ -6,12 +6,15 @@
 #ifndef ATOMSAN_RT_TAKEBACK_H
 #define ATOMSAN_RT_TAKEBACK_H
 
+#include "abi/live.h"
 #include "rt/rt.h"
 
 #pragma GCC visibility push(hidden)
 
 struct takeback {
-	uint64_t length; /* bytes, set by the caller */
+	struct live_window *first, *last;
+	uint64_t *start, *next;
+	uint64_t length; /* bytes */
 	int64_t locks;
 	uint64_t objects; /* of locks that were taken, less those that were given back */
 	bool stamped, taught;
@@ -19,8 +22,11 @@ struct takeback {
 	uint64_t events;
 };
 
-/* Is there nothing in it that has to be known whoever was met? What it teaches is counted as told, if it is
- * not to go. */
+/*
+ * Is there nothing in it that has to be known whoever was met? What it teaches is
+ * counted as told, if it is not to go. Where windows are held, signals are blocked until
+ * it is back: a handler would give the windows away.
+ */
 bool takeback_may(struct takeback *content) ATOMSAN_KEEPS_REGISTERS;
 /* False: the checker, or a handler, came first. */
 bool takeback(const struct takeback *content) ATOMSAN_KEEPS_REGISTERS;

@@ -296,7 +296,7 @@ static void mark(uint64_t events)
 static bool go_back(void)
 {
 	struct rt_call *call = &rt_self.call;
-	struct takeback content = {.length = length()};
+	struct takeback content;
 
 	if (!may_go_on() || __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) || rt_self.next & RT_WINDOW ||
 	    rt_self.parked_count || !takeback_may(&content) || call->count % TELLING == 0)
@@ -310,10 +310,20 @@ static bool go_back(void)
 	return true;
 }
 
+static bool go_back_far(void)
+{
+	uint64_t before = sys_block_signals();
+	bool back = go_back();
+
+	sys_unblock_signals(before);
+	return back;
+}
+
 /* From here on it can be taken back. */
 static void begin_anew(void)
 {
 	struct rt_call *call = &rt_self.call;
+	uint64_t start;
 
 	call->written = rt_self.written;
 	call->told = false;
@@ -323,10 +333,13 @@ static void begin_anew(void)
 	call->start = 0;
 	if (rt_self.next & RT_WINDOW)
 		return;
-	call->start = rt_self.next;
+	start = rt_self.next;
 	call->first = rt_self.window;
-	__atomic_store_n(told(),
-			 (rt_self.next - (uint64_t)window()->words) / 8 | rt_self.stamp << LIVE_KEY_SHIFT,
+	/* A handler may have come in between, and gone on in another window. */
+	if (start - (uint64_t)window() >= RT_WINDOW)
+		return;
+	call->start = start;
+	__atomic_store_n(told(), (start - (uint64_t)window()->words) / 8 | rt_self.stamp << LIVE_KEY_SHIFT,
 			 __ATOMIC_RELEASE);
 }
 
@@ -335,11 +348,11 @@ static void begin_anew(void)
 bool unmet_back_alone(void)
 {
 	struct atomsan_frame *written = rt_self.written;
-	struct takeback content = {.length = length()};
+	struct takeback content;
 
 	if (!unmet_may_hold() || rt_self.flushing || rt_options.mark_calls ||
 	    __atomic_load_n(&all.threads, __ATOMIC_ACQUIRE) > 1 ||
-	    __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) || content.length < RT_WINDOW / 2)
+	    __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) || length() < RT_WINDOW / 2)
 		return false;
 	rt_self.next = (uint64_t)window() + RT_WINDOW;
 	if (!takeback_may(&content) || !takeback(&content))
@@ -377,7 +390,7 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 		/* The checker waits: so that it gets beyond this thread, what comes next draws a stamp. */
 		lifted = call->start && __atomic_load_n(told(), __ATOMIC_RELAXED) & LIVE_ALL;
 		/* Where one call has to be told, those that were left to be looked at with it are, too. */
-		call->little = go_back() ? (call->little + LITTLE) / 2 : 0;
+		call->little = (call->held ? go_back_far() : go_back()) ? (call->little + LITTLE) / 2 : 0;
 		unmet_keep();
 		/* Who was told of frames is told of their end before anything that may be taken back. */
 		while (low < rt_self.written) {

@@ -3,15 +3,17 @@
  * mixed SEED RARE: threads that do small things to shared objects, most of them
  * atomic, one in RARE in two critical sections with a pause in between, some over
  * two objects, or over three threads (what one writes from what it read another reads), so
- * that most calls meet nobody, and some are on cycles. No data race.
+ * that most calls meet nobody, and some are on cycles. Some take long, some wait, and some
+ * things are done by the thread's own function. In between there is one thread alone. No data race.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { OBJECTS = 12, THREADS = 4, STEPS = 12000 };
+enum { OBJECTS = 12, THREADS = 4, STEPS = 6000, ROUNDS = 2, NOTES = 1 << 15 };
 
 struct object {
 	pthread_mutex_t lock;
@@ -20,6 +22,7 @@ struct object {
 	long seen; /* under gate, as total is */
 	long total;
 	int state, level; /* in one word of memory, under lock */
+	pthread_cond_t changed;
 };
 
 static struct object objects[OBJECTS];
@@ -29,6 +32,7 @@ struct worker {
 	pthread_t thread;
 	uint64_t random;
 	long sum;
+	long *notes; /* NOTES of them, its own */
 };
 
 static uint64_t draw(struct worker *worker)
@@ -143,6 +147,33 @@ static void copy_seen(struct object *object, struct worker *worker)
 	note(object, sum);
 }
 
+/* More than fits into one window. Nothing that anybody else sees, if it is not for one of two ends. */
+static void survey(struct object *object, struct worker *worker, int which)
+{
+	long value = which & 1 ? get(object, &object->a) : 0;
+
+	for (int i = 0; i < NOTES; i++)
+		worker->notes[draw(worker) % NOTES] += value;
+	if (which & 2)
+		set(object, &object->a, value + 1);
+}
+
+/* What was seen before the wait is of no use after it. */
+static void await(struct object *object)
+{
+	struct timespec until;
+
+	pthread_mutex_lock(&object->lock);
+	object->state = !object->state;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 100000;
+	if (until.tv_nsec < 1000000000)
+		pthread_cond_timedwait(&object->changed, &object->lock, &until);
+	object->level++;
+	pthread_cond_signal(&object->changed);
+	pthread_mutex_unlock(&object->lock);
+}
+
 static void step(struct worker *worker)
 {
 	uint64_t choice = draw(worker);
@@ -164,7 +195,7 @@ static void step(struct worker *worker)
 		}
 		return;
 	}
-	switch (choice / 256 % 6) {
+	switch (choice / 256 % 8) {
 	case 0:
 		increment(one, worker);
 		break;
@@ -180,6 +211,13 @@ static void step(struct worker *worker)
 	case 4:
 		publish(one, worker);
 		break;
+	case 5:
+		if (choice / 4096 % 64 == 0)
+			survey(one, worker, (int)(choice >> 20));
+		break;
+	case 6:
+		await(one);
+		break;
 	default:
 		copy_seen(one, worker);
 	}
@@ -189,9 +227,26 @@ static void *work(void *argument)
 {
 	struct worker *worker = argument;
 
-	for (int i = 0; i < STEPS; i++)
+	for (int i = 0; i < STEPS; i++) {
+		struct object *object = &objects[draw(worker) % OBJECTS];
+
 		step(worker);
+		if (i % 8)
+			continue;
+		pthread_mutex_lock(&object->lock);
+		object->b += object->c;
+		pthread_mutex_unlock(&object->lock);
+	}
 	return NULL;
+}
+
+static void run_all(struct worker *workers)
+{
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
+			exit(1);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(workers[i].thread, NULL);
 }
 
 int main(int argc, char **argv)
@@ -203,15 +258,19 @@ int main(int argc, char **argv)
 	for (int i = 0; i < OBJECTS; i++) {
 		pthread_mutex_init(&objects[i].lock, NULL);
 		pthread_rwlock_init(&objects[i].gate, NULL);
-	}
-	for (int i = 0; i < THREADS; i++) {
-		workers[i] =
-			(struct worker){.random = (seed * THREADS + (uint64_t)i + 1) * 0x9e3779b97f4a7c15ull};
-		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
-			return 1;
+		pthread_cond_init(&objects[i].changed, NULL);
 	}
 	for (int i = 0; i < THREADS; i++)
-		pthread_join(workers[i].thread, NULL);
+		workers[i] =
+			(struct worker){.random = (seed * THREADS + (uint64_t)i + 1) * 0x9e3779b97f4a7c15ull,
+					.notes = calloc(NOTES, sizeof(long))};
+	for (int i = 0; i < ROUNDS; i++) {
+		run_all(workers);
+		for (int k = 0; k < 2; k++)
+			survey(&objects[k], &workers[k], 3);
+	}
+	for (int i = 0; i < THREADS; i++)
+		free(workers[i].notes);
 	puts("done");
 	return 0;
 }
