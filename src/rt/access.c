@@ -348,10 +348,15 @@ EXPORT ATOMSAN_HOOK __atomsan_store(const void *p)
 
 EXPORT ATOMSAN_HOOK __atomsan_object(const void *p, uint64_t length, const struct atomsan_site *site)
 {
+	bool outside;
+
 	if (rt_self.number == RT_NO_THREAD || !ready())
 		return;
 	event_frames();
+	outside = unlikely(unmet_on) && unmet_object_outside();
 	access_write_plain(p, length_to_say(length, site), site);
+	if (outside)
+		unmet_tell();
 }
 
 /* After an atomic operation, which is an event of its own: only the shadow. */

@@ -183,6 +183,7 @@ static void begin_window(struct live_window *window, uint32_t sequence)
 	 */
 	rt_self.sub = SHADOW_SUBS;
 	__atomsan_thread.segment = __atomsan_thread.fresh;
+	unmet_window_begun();
 }
 
 /* The checker may be asleep. */
@@ -311,6 +312,8 @@ static struct live_window *wait_for_window(struct live_window *mine)
 
 	__atomic_fetch_add(&rt_live->waiters, 1, __ATOMIC_SEQ_CST);
 	while (rt_record_need_checker()) {
+		/* It was started, and has said what it wants to know. */
+		unmet_start();
 		uint32_t seen = __atomic_load_n(&rt_live->freed, __ATOMIC_SEQ_CST);
 
 		halt();

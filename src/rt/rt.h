@@ -96,6 +96,7 @@ struct rt_thread {
 		uint32_t held;                 /* full windows from there on, which nobody has read */
 		struct atomsan_frame *level;   /* the frame that it is; those below are of no call */
 		struct atomsan_frame *written; /* as `written` was before `start` */
+		struct atomsan_frame *object;  /* none below has got an object since `start` */
 		uint64_t opened;               /* `next` when it was opened */
 		uint64_t comebacks;            /* at `start` */
 		uint64_t little;               /* not worth a look: so many bytes */

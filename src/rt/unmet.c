@@ -330,6 +330,7 @@ static void begin_anew(void)
 	call->comebacks = __atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE);
 	call->patience = 0x1000;
 	call->pending = 0;
+	call->object = __atomsan_thread.limit;
 	call->start = 0;
 	if (rt_self.next & RT_WINDOW)
 		return;
@@ -345,14 +346,28 @@ static void begin_anew(void)
 
 /* Who is alone need not come to the end of a call: nobody meets it before there is another thread, and where
  * one is created all units end. */
+static bool is_alone(void)
+{
+	return __atomic_load_n(&all.threads, __ATOMIC_ACQUIRE) == 1 &&
+	       !__atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) && !rt_self.flushing && !rt_self.handlers &&
+	       !rt_options.mark_calls;
+}
+
+void unmet_window_begun(void)
+{
+	if (unmet_on && is_alone())
+		begin_anew();
+}
+
+/* Who is alone need not come to the end of a call: nobody meets it before there is another thread, and where
+ * one is created all units end. */
 bool unmet_back_alone(void)
 {
 	struct atomsan_frame *written = rt_self.written;
 	struct takeback content;
 
-	if (!unmet_may_hold() || rt_self.flushing || rt_options.mark_calls ||
-	    __atomic_load_n(&all.threads, __ATOMIC_ACQUIRE) > 1 ||
-	    __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) || length() < RT_WINDOW / 2)
+	if (!unmet_may_hold() || !is_alone() || length() < RT_WINDOW / 2 ||
+	    rt_self.call.object <= __atomsan_thread.top)
 		return false;
 	rt_self.next = (uint64_t)window() + RT_WINDOW;
 	if (!takeback_may(&content) || !takeback(&content))
@@ -404,6 +419,34 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	}
 	call->level = level();
 	call->inside = __atomsan_thread.top > call->level;
+}
+
+/*
+ * What an object's event says holds for as long as its frame is open. In a call that
+ * is no longer than what is taken back; else it is told, and nothing else for its sake.
+ */
+bool unmet_object_outside(void) ATOMSAN_KEEPS_REGISTERS
+{
+	struct rt_call *call = &rt_self.call;
+
+	if (__atomsan_thread.top > call->level) {
+		if (__atomsan_thread.top < call->object)
+			call->object = __atomsan_thread.top;
+		return false;
+	}
+	if (!rt_self.flushing) {
+		call->little = 0;
+		unmet_boundary();
+		event_frames();
+	}
+	return true;
+}
+
+void unmet_tell(void) ATOMSAN_KEEPS_REGISTERS
+{
+	unmet_keep();
+	if (!rt_self.handlers && rt_self.window)
+		begin_anew();
 }
 
 /* ---- on and off ---- */

@@ -93,8 +93,13 @@ void unmet_keep(void);
 bool unmet_may_hold(void);
 /* The window is full, and the thread the only one there is: true if it was taken back, with what is held. */
 bool unmet_back_alone(void);
-/* A window was filled. */
+/* A window was filled; another one begun. */
 void unmet_window(void);
+void unmet_window_begun(void);
+/* An object of a frame begins to live. True if that frame is of no call: then what was written so far is
+ * settled, and what comes next must be told. */
+bool unmet_object_outside(void) ATOMSAN_KEEPS_REGISTERS;
+void unmet_tell(void) ATOMSAN_KEEPS_REGISTERS;
 
 /* From the second thread on, if there is a checker and it does not want everything. */
 void unmet_start(void);
