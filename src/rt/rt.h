@@ -108,6 +108,7 @@ struct rt_thread {
 		uint32_t pending;              /* calls since `start` */
 		uint64_t taken;                /* words that were taken back and are not counted yet */
 		uint32_t count, unmet;         /* calls so far, and those that were taken back */
+		uint32_t looks;                /* that found that it may be taken back */
 	} call;                                /* the outermost one, see unmet.h */
 	uint64_t careful; /* not 0: every access goes the long way, see frames_or_segment_due() */
 };

@@ -188,7 +188,7 @@ void unmet_lock(void) ATOMSAN_KEEPS_REGISTERS
 
 /* ---- what it wrote ---- */
 
-enum { TELLING = 61 }; /* one of so many is told, for good */
+enum { TELLING = 61 }; /* one of so many looks has it told, for good */
 
 static struct live_window *window(void)
 {
@@ -299,7 +299,7 @@ static bool go_back(void)
 	struct takeback content;
 
 	if (!may_go_on() || __atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) || rt_self.next & RT_WINDOW ||
-	    rt_self.parked_count || !takeback_may(&content) || call->count % TELLING == 0)
+	    rt_self.parked_count || !takeback_may(&content) || ++call->looks % TELLING == 0)
 		return false;
 	if (unlikely(rt_options.mark_calls))
 		mark(content.events);

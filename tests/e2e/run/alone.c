@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * One thread alone does much, in a call that goes on: then it has an object on its
- * stack, does much again, and shares the object with two threads, of which one
- * loses what the other did. Afterwards it is alone again, and the same once more with an
- * object where the other was. The interleaving is staged, so this is how it happens.
+ * One thread alone does much, in a call that goes on, and shares an object on its stack
+ * with two threads. Then it is alone again, and does the same with another object, which
+ * lies where the first one was; this time one thread loses what the other did. The
+ * interleaving is staged, so this is how it happens.
  */
 #include "stage.h"
 #include <pthread.h>
@@ -97,7 +97,8 @@ static void run(void *(*one)(void *), void *(*other)(void *), void *object)
 {
 	pthread_t threads[2];
 
-	if (pthread_create(&threads[0], NULL, one, object) || pthread_create(&threads[1], NULL, other, object))
+	if (pthread_create(&threads[0], NULL, one, object) ||
+	    pthread_create(&threads[1], NULL, other, object))
 		exit(1);
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
@@ -105,8 +106,6 @@ static void run(void *(*one)(void *), void *(*other)(void *), void *object)
 
 static __attribute__((noinline)) void bank(void)
 {
-	work_alone();
-
 	struct account account = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 	work_alone();
@@ -126,7 +125,7 @@ static __attribute__((noinline)) void library(void)
 
 int main(void)
 {
-	bank();
 	library();
+	bank();
 	return 0;
 }
