@@ -38,7 +38,7 @@
 
 #include "abi/trace.h"
 
-#define LIVE_VERSION 2
+#define LIVE_VERSION 3
 #define LIVE_WINDOW 0x20000ull
 #define LIVE_STRIDE (2 * LIVE_WINDOW)
 #define LIVE_COUNT 32768u /* each thread has one, so no more threads than that */
@@ -105,6 +105,9 @@ struct live_control {
 
 	uint64_t free[LIVE_COUNT / 64] __attribute__((aligned(64)));
 	uint64_t begun[LIVE_COUNT / 64];
+	/* The checker writes: functions, by number, whose outermost calls are one unit with all that is
+	 * called in them, as far as it has seen (rt/entire.h). */
+	uint64_t entire[(1 << TRACE_ID_BITS) / 64];
 };
 
 #define LIVE_OWNER_DIED 0x40000000u /* in `alive`: FUTEX_OWNER_DIED */

@@ -120,62 +120,64 @@ enum trace_prefix {
  * only if their thread's key is not above those of what they come after; all
  * others have one.
  */
-#define TRACE_OPS(X)                                                                     \
-	/* threads */                                                                    \
-	X(1, START, "start", "stack, low end", "stack size", "parent's number")          \
-	X(2, END, "end", "-", "-", "-")                                                  \
-	X(3, CREATE, "create", "-", "child's number", "-")                               \
-	X(4, JOIN, "join", "-", "child's number", "-")                                   \
-	X(5, DETACH, "detach", "-", "child's number", "-")                               \
-	X(6, CREATE_FAILED, "create-failed", "-", "child's number", "errno")             \
-	/* locks: flags are enum trace_lock_flag */                                      \
-	X(10, LOCK, "lock", "lock", "-", "-")                                            \
-	X(11, UNLOCK, "unlock", "lock", "-", "-")                                        \
-	X(12, RDLOCK, "rdlock", "lock", "-", "-")                                        \
-	X(13, LOCK_FAILED, "lock-failed", "lock", "errno", "-")                          \
-	X(14, LOCK_INIT, "lock-init", "lock", "-", "-")                                  \
-	X(15, LOCK_DESTROY, "lock-destroy", "lock", "-", "-")                            \
-	/* condition variables: wait releases the mutex, wake has it again */            \
-	X(20, WAIT, "wait", "condition", "mutex", "-")                                   \
-	X(21, WAKE, "wake", "condition", "mutex", "errno")                               \
-	X(22, SIGNAL, "signal", "condition", "-", "-")                                   \
-	X(23, BROADCAST, "broadcast", "condition", "-", "-")                             \
-	/* barriers, semaphores, once */                                                 \
-	X(30, BARRIER_INIT, "barrier-init", "barrier", "threads", "-")                   \
-	X(31, BARRIER_ENTER, "barrier-enter", "barrier", "-", "-")                       \
-	X(32, BARRIER_LEAVE, "barrier-leave", "barrier", "1 for the serial thread", "-") \
-	X(33, SEM_INIT, "sem-init", "semaphore", "initial value", "-")                   \
-	X(34, SEM_POST, "sem-post", "semaphore", "-", "-")                               \
-	X(35, SEM_WAIT, "sem-wait", "semaphore", "-", "-")                               \
-	X(36, SEM_FAILED, "sem-failed", "semaphore", "errno", "-")                       \
-	X(37, ONCE_BEGIN, "once-begin", "once control", "-", "-")                        \
-	X(38, ONCE_END, "once-end", "once control", "-", "-")                            \
-	X(39, ONCE_SEEN, "once-seen", "once control", "-", "-")                          \
-	/* atomics: flags hold enum atomsan_order */                                     \
-	X(50, ATOMIC_LOAD, "atomic-load", "location", "-", "-")                          \
-	X(51, ATOMIC_STORE, "atomic-store", "location", "-", "-")                        \
-	X(52, ATOMIC_RMW, "atomic-rmw", "location", "-", "-")                            \
-	X(53, ATOMIC_FAILED, "atomic-cas-failed", "location", "-", "-")                  \
-	X(54, FENCE, "fence", "-", "-", "-")                                             \
-	/* memory */                                                                     \
-	X(60, ALLOC, "alloc", "block", "size", "-")                                      \
-	X(61, FREE, "free", "block", "-", "-")                                           \
-	X(62, MAP, "map", "start", "size", "-")                                          \
-	X(63, UNMAP, "unmap", "start", "size", "-")                                      \
-	/* the process */                                                                \
-	X(70, FORK, "fork", "-", "child's pid", "-")                                     \
-	X(71, EXEC, "exec", "-", "-", "-")                                               \
-	X(72, EXIT_PROCESS, "exit-process", "-", "status", "-")                          \
-	X(73, MODULE, "module", "-", "module number", "-")                               \
-	X(74, SIGNAL_BEGIN, "signal-handler", "-", "signal", "-")                        \
-	X(75, SIGNAL_END, "signal-handler-end", "-", "signal", "-")                      \
-	X(76, CANCEL, "cancel", "-", "thread's number", "-")                             \
-	/* what the program says of itself (atomsan/atomsan.h) */                        \
-	X(80, UNIT_BEGIN, "unit-begin", "-", "-", "-")                                   \
-	X(81, UNIT_END, "unit-end", "-", "-", "-")                                       \
-	X(82, THREAD_NAME, "thread-name", "address of the name's metadata", "-", "-")    \
-	/* what the runtime says, if asked to (rt/unmet.h) */                            \
-	X(83, UNMET, "unmet", "-", "events of the thread before it that no checker needs", "-")
+#define TRACE_OPS(X)                                                                            \
+	/* threads */                                                                           \
+	X(1, START, "start", "stack, low end", "stack size", "parent's number")                 \
+	X(2, END, "end", "-", "-", "-")                                                         \
+	X(3, CREATE, "create", "-", "child's number", "-")                                      \
+	X(4, JOIN, "join", "-", "child's number", "-")                                          \
+	X(5, DETACH, "detach", "-", "child's number", "-")                                      \
+	X(6, CREATE_FAILED, "create-failed", "-", "child's number", "errno")                    \
+	/* locks: flags are enum trace_lock_flag */                                             \
+	X(10, LOCK, "lock", "lock", "-", "-")                                                   \
+	X(11, UNLOCK, "unlock", "lock", "-", "-")                                               \
+	X(12, RDLOCK, "rdlock", "lock", "-", "-")                                               \
+	X(13, LOCK_FAILED, "lock-failed", "lock", "errno", "-")                                 \
+	X(14, LOCK_INIT, "lock-init", "lock", "-", "-")                                         \
+	X(15, LOCK_DESTROY, "lock-destroy", "lock", "-", "-")                                   \
+	/* condition variables: wait releases the mutex, wake has it again */                   \
+	X(20, WAIT, "wait", "condition", "mutex", "-")                                          \
+	X(21, WAKE, "wake", "condition", "mutex", "errno")                                      \
+	X(22, SIGNAL, "signal", "condition", "-", "-")                                          \
+	X(23, BROADCAST, "broadcast", "condition", "-", "-")                                    \
+	/* barriers, semaphores, once */                                                        \
+	X(30, BARRIER_INIT, "barrier-init", "barrier", "threads", "-")                          \
+	X(31, BARRIER_ENTER, "barrier-enter", "barrier", "-", "-")                              \
+	X(32, BARRIER_LEAVE, "barrier-leave", "barrier", "1 for the serial thread", "-")        \
+	X(33, SEM_INIT, "sem-init", "semaphore", "initial value", "-")                          \
+	X(34, SEM_POST, "sem-post", "semaphore", "-", "-")                                      \
+	X(35, SEM_WAIT, "sem-wait", "semaphore", "-", "-")                                      \
+	X(36, SEM_FAILED, "sem-failed", "semaphore", "errno", "-")                              \
+	X(37, ONCE_BEGIN, "once-begin", "once control", "-", "-")                               \
+	X(38, ONCE_END, "once-end", "once control", "-", "-")                                   \
+	X(39, ONCE_SEEN, "once-seen", "once control", "-", "-")                                 \
+	/* atomics: flags hold enum atomsan_order */                                            \
+	X(50, ATOMIC_LOAD, "atomic-load", "location", "-", "-")                                 \
+	X(51, ATOMIC_STORE, "atomic-store", "location", "-", "-")                               \
+	X(52, ATOMIC_RMW, "atomic-rmw", "location", "-", "-")                                   \
+	X(53, ATOMIC_FAILED, "atomic-cas-failed", "location", "-", "-")                         \
+	X(54, FENCE, "fence", "-", "-", "-")                                                    \
+	/* memory */                                                                            \
+	X(60, ALLOC, "alloc", "block", "size", "-")                                             \
+	X(61, FREE, "free", "block", "-", "-")                                                  \
+	X(62, MAP, "map", "start", "size", "-")                                                 \
+	X(63, UNMAP, "unmap", "start", "size", "-")                                             \
+	/* the process */                                                                       \
+	X(70, FORK, "fork", "-", "child's pid", "-")                                            \
+	X(71, EXEC, "exec", "-", "-", "-")                                                      \
+	X(72, EXIT_PROCESS, "exit-process", "-", "status", "-")                                 \
+	X(73, MODULE, "module", "-", "module number", "-")                                      \
+	X(74, SIGNAL_BEGIN, "signal-handler", "-", "signal", "-")                               \
+	X(75, SIGNAL_END, "signal-handler-end", "-", "signal", "-")                             \
+	X(76, CANCEL, "cancel", "-", "thread's number", "-")                                    \
+	/* what the program says of itself (atomsan/atomsan.h) */                               \
+	X(80, UNIT_BEGIN, "unit-begin", "-", "-", "-")                                          \
+	X(81, UNIT_END, "unit-end", "-", "-", "-")                                              \
+	X(82, THREAD_NAME, "thread-name", "address of the name's metadata", "-", "-")           \
+	/* what the runtime says, if asked to (rt/unmet.h) */                                   \
+	X(83, UNMET, "unmet", "-", "events of the thread before it that no checker needs", "-") \
+	X(84, TOUCHED, "touched", "granule", "number of a thread whose call has touched it",    \
+	  "which bytes: read, and << 8 written")
 
 enum trace_op {
 #define X(number, name, text, object, value, other) TRACE_OP_##name = number,

@@ -20,7 +20,7 @@ static uint64_t hash_text(const char *text)
 static uint64_t place_of(const struct model *model, const struct check_edge *edge)
 {
 	if (edge->from.rule == MODEL_RULE_NONE)
-		return (uint64_t)(edge->program_order ? 0 : edge->source.site) << 32;
+		return (uint64_t)(edge->program_order ? 0 : edge->source.site & ~MODEL_SOMEWHERE) << 32;
 	return model_context_function(model, edge->from.context);
 }
 
@@ -33,7 +33,8 @@ static char *cycle_set(const struct model *model, const struct check_cycle *cycl
 	for (uint32_t i = 0; i < cycle->length; i++)
 		if (!cycle->edges[i].program_order && (!latest || cycle->edges[i].target.time > latest->time))
 			latest = &cycle->edges[i].target;
-	return latest ? model_set_name(model, latest->address, latest->site) : mem_text("?");
+	return latest ? model_set_name(model, latest->address, latest->site & ~MODEL_SOMEWHERE)
+		      : mem_text("?");
 }
 
 static uint64_t key_of(const struct model *model, const struct check_cycle *cycle, bool every_unit)
@@ -142,6 +143,13 @@ static struct finding_place site_place(struct teller *t, uint32_t number)
 	return place;
 }
 
+/* Where it is, or the function in which it is somewhere. */
+static struct finding_place access_place(struct teller *t, const struct check_access_tag *tag)
+{
+	return tag->site & MODEL_SOMEWHERE ? function_place(t, model_context_function(t->model, tag->context))
+					   : site_place(t, tag->site);
+}
+
 static bool has_flag(struct teller *t, uint32_t number, unsigned flag)
 {
 	struct trace_function function;
@@ -157,7 +165,7 @@ static void tell_unit(struct teller *t, uint32_t index)
 	char *set = cycle_set(t->model, t->cycle);
 
 	if (edge->from.rule == MODEL_RULE_NONE && !edge->program_order)
-		unit->place = site_place(t, edge->source.site);
+		unit->place = access_place(t, &edge->source);
 	else
 		unit->place = function_place(t, model_context_function(t->model, edge->from.context));
 	unit->thread = finding_text(t->list, trace_thread_name(t->trace, edge->from.thread));
@@ -197,7 +205,7 @@ static bool reads(const struct check_access_tag *tag)
 static void tell_access(struct teller *t, const struct check_access_tag *tag)
 {
 	struct finding_access *access = finding_add_access(t->list, t->finding);
-	struct model_access as_model = {.site = tag->site, .address = tag->address};
+	struct model_access as_model = {.site = tag->site & ~MODEL_SOMEWHERE, .address = tag->address};
 	char *variable = model_variable_name(t->model, &as_model);
 	const uint64_t *locks;
 	uint32_t count = model_locks(t->model, tag->locks, &locks), unit = unit_of_access(t, tag);
@@ -205,7 +213,7 @@ static void tell_access(struct teller *t, const struct check_access_tag *tag)
 	access->unit = unit;
 	access->op = tag->op == MODEL_UPDATE ? 'U' : reads(tag) ? 'R' : 'W';
 	access->variable = finding_text(t->list, variable);
-	access->place = site_place(t, tag->site);
+	access->place = access_place(t, tag);
 	if (unit != FINDING_NO_UNIT)
 		access->thread = t->finding->units[unit].thread;
 	finding_add_variable(t->list, t->finding, variable);

@@ -138,6 +138,7 @@ static int check(struct watch *watch, struct follow_options *options, struct fin
 	serial_describe_run(trace, list);
 	serial_options.found = found;
 	serial_options.user = watch;
+	serial_options.model.entire = trace_live_entire(watch->live, &serial_options.model.entire_count);
 	serial = serial_new(trace, &serial_options, list);
 	more = serial_all(serial, cursor);
 	if (more < 0)

@@ -101,6 +101,11 @@ static inline bool access_kept(struct model *model, struct cell *cell, uint32_t 
 	return private_access(model, cell, root, who, granule, bytes);
 }
 
+static struct thread *shown_by(struct model *model, const struct accessor *who)
+{
+	return &model->threads[who->shown_by ? who->shown_by - 1 : who->thread];
+}
+
 /*
  * The cell's bytes are accessed: in which set, by which unit? False: the sink was
  * told what was noted down, which may have split cells, this one included. Then
@@ -115,7 +120,7 @@ static bool access_cell(struct model *model, struct cell *cell, uint64_t granule
 	/* Of a member that lies in several cells it is the first byte that tells where its struct begins. */
 	if (begin < who->address)
 		begin = who->address;
-	root = set_of_access(model, &model->threads[who->thread], cell, begin, place, who->writes);
+	root = set_of_access(model, shown_by(model, who), cell, begin, place, who->writes);
 	if (!root)
 		return true;
 	if (tellings != model->tellings)
@@ -295,8 +300,7 @@ void access_piece(struct model *model, struct place *place, struct accessor *who
 
 	if (model->quiet && !(bytes & ~cell->mask) && set_typed(cell, place)) {
 		uint64_t tellings = model->tellings;
-		uint32_t root =
-			set_of_access(model, &model->threads[who->thread], cell, at, place, who->writes);
+		uint32_t root = set_of_access(model, shown_by(model, who), cell, at, place, who->writes);
 
 		if (!root)
 			return;

@@ -136,10 +136,15 @@ static inline enum model_rule declared_on(struct model *model, uint32_t thread, 
 	}
 }
 
+static uint32_t depth_of(const struct thread *thread)
+{
+	return thread->within ? thread->within : thread->depth;
+}
+
 /* The frame that becomes a unit because its own code accesses the set; UINT32_MAX: none. */
 static uint32_t accessor_of(struct model *model, const struct thread *thread)
 {
-	for (uint32_t i = thread->depth; i-- > thread->floor;) {
+	for (uint32_t i = depth_of(thread); i-- > thread->floor;) {
 		const struct frame *frame = &thread->frames[i];
 		struct routine *routine;
 
@@ -161,16 +166,16 @@ static uint32_t accessor_of(struct model *model, const struct thread *thread)
 uint32_t unit_choose(struct model *model, uint32_t thread_index, uint32_t root, uint32_t *why)
 {
 	struct thread *thread = &model->threads[thread_index];
-	uint32_t bracket = 0, frame;
+	uint32_t bracket = 0, depth = depth_of(thread), frame;
 
-	for (uint32_t i = 0; i <= thread->depth; i++) {
+	for (uint32_t i = 0; i <= depth; i++) {
 		/* A bracket stands between the frames that were open when it began and the later ones. */
 		for (; bracket < thread->bracket_count && thread->brackets[bracket].depth <= i; bracket++)
 			if (bracket_on(model, thread, bracket, root)) {
 				*why = thread->brackets[bracket].rule;
 				return bracket | UNIT_BRACKET;
 			}
-		if (i == thread->depth)
+		if (i == depth)
 			break;
 		if (i < thread->floor && (thread->frames[i].role != FRAME_OTHER ||
 					  !routine_of(model, thread->frames[i].function)->declared))

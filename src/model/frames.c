@@ -76,6 +76,10 @@ uint32_t model_context_function(const struct model *model, uint32_t context)
 /* Frames below a synchronising iteration are no units while it runs. */
 static void raise_floor(struct model *model, struct thread *thread, uint32_t floor)
 {
+	if (thread->outer && thread->outer <= floor) {
+		entire_not(model, thread);
+		thread->outer = floor + 1;
+	}
 	for (uint32_t i = thread->floor; i < floor; i++)
 		unit_close_all(model, &thread->frames[i].units, &thread->frames[i].serial);
 	for (uint32_t i = 0; i < thread->bracket_count; i++)
@@ -92,6 +96,10 @@ static void no_unit_any_more(struct model *model, uint32_t function)
 		for (uint32_t i = 0; i < model->threads[t].depth; i++)
 			if (model->threads[t].frames[i].function == function) {
 				model->threads[t].frames[i].start = true;
+				if (model->threads[t].outer == i + 1) {
+					entire_not(model, &model->threads[t]);
+					model->threads[t].outer = 0;
+				}
 				if (model->threads[t].frames[i].role != FRAME_OTHER)
 					model->threads[t].frames[i].role = FRAME_INERT;
 				unit_close_all(model, &model->threads[t].frames[i].units,
@@ -116,6 +124,7 @@ static void split_dispatcher(struct model *model, struct thread *thread, uint32_
 {
 	struct frame *iteration = &thread->frames[depth - 1];
 
+	entire_not(model, thread);
 	unit_close_all(model, &iteration->units, &iteration->serial);
 	bracket_close(model, thread, depth);
 }
@@ -123,6 +132,7 @@ static void split_dispatcher(struct model *model, struct thread *thread, uint32_
 /* What the function has seen so far is of no use to it any more; an iteration of a loop in it, neither. */
 static void search_again(struct model *model, struct thread *thread, uint32_t depth)
 {
+	entire_not(model, thread);
 	while (depth--) {
 		struct frame *frame = &thread->frames[depth];
 		const struct routine *routine = routine_of(model, frame->function);
@@ -183,6 +193,8 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 	};
 	if (begun_with && !routine->starts)
 		no_unit_any_more(model, function);
+	if (model->options.entire)
+		entire_entered(model, thread);
 	if (routine->given && depth && routine_of(model, thread->frames[depth - 1].function)->dispatches &&
 	    !model->options.keep_loop_units) {
 		thread->frames[depth].job = true;
@@ -192,8 +204,10 @@ void unit_enter(struct model *model, uint32_t thread_index, uint32_t function, u
 		bracket_called(model, thread, depth);
 	if (routine->loop && routine->synchronises && !routine->walk && !model->options.keep_loop_units)
 		raise_floor(model, thread, depth);
-	if (routine->waits)
+	if (routine->waits) {
+		entire_not(model, thread);
 		unit_split(model, thread_index);
+	}
 	if (routine->again)
 		search_again(model, thread, depth);
 }
@@ -205,6 +219,10 @@ void unit_exit(struct model *model, uint32_t thread_index, uint32_t count)
 	for (; count && thread->depth; count--) {
 		struct frame *frame = &thread->frames[--thread->depth];
 
+		if (thread->outer > thread->depth) {
+			entire_settle(model, thread);
+			thread->outer = 0;
+		}
 		if (frame->units)
 			unit_close_all(model, &frame->units, &frame->serial);
 		if (thread->bracket_count)

@@ -9,6 +9,7 @@
  *   instances.c sets by what they are found by
  *   frames.c   open functions and loop iterations of the threads
  *   choose.c   which of them is the unit of an access
+ *   entire.c   outermost calls in which nothing else is one
  *   units.c    units that are open
  *   brackets.c units that are no calls: declared ones, and critical sections
  *   gather.c   keeps notes few: those that go together as they are taken
@@ -81,6 +82,7 @@ struct routine {
 	uint16_t receiver_type;
 	uint16_t merged; /* group that the user put the receiver's type in */
 	uint32_t file;
+	uint32_t inner, inner_enough; /* calls in its outermost ones, see entire.c */
 };
 
 enum set_kind { SET_INSTANCE, SET_STACK, SET_BLOCK, SET_VARIABLE, SET_FILE, SET_NAMED, SET_ONE, SET_IGNORED };
@@ -125,6 +127,7 @@ struct whole {
 	uint32_t guarded; /* variable: the lock set under which it was last found guarded, plus one */
 	uint32_t looked;  /* element of an array: the lock set, plus one, when it was last seen whether it */
 	uint32_t looked_turn; /* belongs to the others, and model.array_turn at the time */
+	uint32_t heads;       /* of the members, those that nothing owns and that are still there */
 	struct set_face face; /* of the whole */
 	uint64_t holder;      /* key of the set that leads to it, which has a lock of its own; see owners.c */
 	uint64_t made; /* time of its first access, if the block was allocated by the same call; or 0 */
@@ -213,6 +216,14 @@ struct thread {
 	struct frame *frames;
 	uint32_t depth, frame_room;
 	uint32_t floor; /* frames below are no units: an iteration above them is */
+	uint32_t outer; /* level of the outermost call, index + 1, where it is asked for; see entire.c */
+#define THREAD_DOUBTS 64
+	uint32_t within; /* not 0: frames from this index on have no part in the access under way */
+	struct doubt {
+		uint32_t set;
+		uint64_t key;
+	} doubts[THREAD_DOUBTS]; /* units further in whose sets may yet turn out to be part of others */
+	uint32_t doubt_count;
 	struct bracket *brackets;
 	uint32_t bracket_count, bracket_room;
 	struct map open;   /* set to open unit */
@@ -522,6 +533,7 @@ struct accessor {
 	bool late;    /* it was noted down, and is told now */
 	bool ended;   /* and its unit has ended, which is this one */
 	uint32_t unit;
+	uint32_t shown_by; /* index + 1 of the thread whose code shows what is accessed; 0: its own */
 };
 /* The units that are single accesses end; nothing must be done to their sets before. */
 void access_end(struct model *model);
@@ -610,6 +622,24 @@ void unit_object(struct model *model, uint32_t thread, uint64_t address, uint64_
 /* If the object is on the stack of one of the thread's functions, that is a unit for the set: it works on a
  * container with a cursor of its own. */
 bool unit_cursor_user(struct model *model, struct thread *thread, uint64_t object, uint32_t set);
+
+/* entire.c */
+/* The thread's topmost frame is new. */
+void entire_entered(struct model *model, struct thread *thread);
+/* In the outermost call something is not part of it. */
+void entire_not(struct model *model, struct thread *thread);
+/* The outermost call is left. */
+void entire_settle(struct model *model, struct thread *thread);
+/* Another thread has come to what the outermost call has touched, and its own has not told of
+ * (TRACE_OP_TOUCHED). */
+void entire_touched(struct model *model, const struct trace_event *event);
+/* A unit begins: it is this frame. */
+void entire_doubt(struct model *model, struct thread *thread, uint32_t root);
+static inline void entire_unit(struct model *model, struct thread *thread, uint32_t frame, uint32_t root)
+{
+	if (model->options.entire && thread->outer && frame + 1 != thread->outer)
+		entire_doubt(model, thread, root);
+}
 
 /* brackets.c */
 void bracket_begin(struct model *model, uint32_t thread, uint64_t name, uint32_t rule);

@@ -212,6 +212,9 @@ static void op_event(struct model *model, const struct trace_event *event)
 	case TRACE_OP_UNIT_BEGIN:
 		bracket_begin(model, event->thread, event->address, MODEL_RULE_DECLARED);
 		break;
+	case TRACE_OP_TOUCHED:
+		entire_touched(model, event);
+		break;
 	case TRACE_OP_UNIT_END:
 		bracket_end(model, event->thread, event->address);
 		break;

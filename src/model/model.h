@@ -37,6 +37,10 @@ struct model_options {
 	bool keep_loop_units;     /* switches off that iterations of a synchronising loop are the units */
 	bool atomics;             /* atomic and volatile data belongs to the sets, too */
 	const struct spec *spec;  /* the user's word; NULL: none */
+	/* Where it says, a bit for each function's number, whose outermost calls are one unit with all that
+	 * is called in them, as far as it has seen. NULL: nobody asks. */
+	uint64_t *entire;
+	uint64_t entire_count; /* of functions that there is room for */
 };
 
 /* Why something is a unit. */
@@ -70,6 +74,9 @@ struct model_unit {
 /* READ_AGAIN: an iteration of a loop reads what it has read before. CLAIM: a write of what the same critical
  * section has read, as whoever takes a thing marks it as taken. */
 enum model_op { MODEL_READ, MODEL_WRITE, MODEL_UPDATE, MODEL_READ_AGAIN, MODEL_CLAIM };
+
+/* In a site's number: it says what was accessed, and not where; that was somewhere in the context. */
+#define MODEL_SOMEWHERE 0x80000000u
 
 struct model_access {
 	uint32_t site;

@@ -41,8 +41,9 @@ static void own(struct model *model, const struct thread *thread, uint32_t objec
 
 	if (object->root == owner_root)
 		return;
-	if (object->owned && !place->owned) {
-		/* It has an owner already. Two ways to one object: the pointer only refers to it. */
+	if (object->owned && !place->owned && set_whole(model, object->root)->heads) {
+		/* It has an owner already. Two ways to one object: the pointer only refers to it. But what
+		 * was owned may outlive its owner, and then the next one has it. */
 		if (place->through)
 			map_set(&model->shared_pointers, place->through, 1);
 		return;
@@ -55,6 +56,8 @@ static void own(struct model *model, const struct thread *thread, uint32_t objec
 		set_whole(model, object_index)->holder = model->sets[owner_root].key;
 		return;
 	}
+	if (!object->owned)
+		set_whole(model, object->root)->heads--;
 	object->owned = true;
 	set_merge(model, object->root, owner_root);
 }

@@ -237,6 +237,7 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 
 struct place *place_look_up(struct model *model, uint32_t site)
 {
+	site &= ~MODEL_SOMEWHERE;
 	if (site >= model->place_count) {
 		uint64_t count = model->place_count ? model->place_count : 256;
 

@@ -118,6 +118,7 @@ static struct noted *begin(struct model *model, struct noted *noted, uint32_t th
 {
 	uint32_t next = noted->next;
 
+	entire_unit(model, &model->threads[thread], frame, root);
 	*noted = (struct noted){
 		.thread = thread,
 		.log = notes_begin(model, frame),

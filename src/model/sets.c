@@ -45,6 +45,7 @@ uint32_t set_new(struct model *model, enum set_kind kind, uint64_t key, uint16_t
 					  .kind = (uint8_t)kind};
 	model->wholes[whole] = (struct whole){.handle = model->sink.set_new(model->sink.user),
 					      .members = 1,
+					      .heads = 1,
 					      .face = {.name = name, .type = type, .kind = (uint8_t)kind}};
 	if (key)
 		instance_add(model, index);
@@ -122,6 +123,8 @@ static void unreference(struct model *model, uint32_t index)
 
 	if (--set->refs)
 		return;
+	if (!set->owned && (root != index || set->kind != SET_VARIABLE))
+		set_whole(model, root)->heads--;
 	if (root != index) {
 		unlink_key(model, index);
 		model->sets[set->previous].next = set->next;
@@ -157,6 +160,7 @@ static void join_rings(struct model *model, uint32_t from, uint32_t to)
 	sets[from].type = source->face.type;
 	target->loud |= source->loud;
 	target->members += source->members;
+	target->heads += source->heads;
 	do {
 		sets[member].root = to;
 		if (sets[member].kind != SET_VARIABLE)

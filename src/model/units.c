@@ -75,6 +75,7 @@ uint32_t unit_open(struct model *model, uint32_t thread_index, uint32_t frame, u
 	uint32_t index = model->unit_free, *list = list_of(thread, frame);
 	struct whole *set = set_whole(model, root);
 
+	entire_unit(model, thread, frame, root);
 	if (index) {
 		model->unit_free = model->units[index].next_in_frame;
 	} else {

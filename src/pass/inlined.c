@@ -130,6 +130,46 @@ INLINED void __atomsan_inl_write32(const void *p, const struct atomsan_site *sit
 }
 
 /*
+ * Structs that are copied, of so many granules if they lie like them, as most do.
+ * Few things are copied with other threads around that only read: of these the
+ * first cell tells.
+ */
+#define APART(cell, i) ((cell)[i] ^ self.segment)
+#define APART2(cell) (APART(cell, 0) | APART(cell, 1))
+#define APART3(cell) (APART2(cell) | APART(cell, 2))
+#define APART4(cell) (APART3(cell) | APART(cell, 3))
+#define APART5(cell) (APART4(cell) | APART(cell, 4))
+#define APART6(cell) (APART5(cell) | APART(cell, 5))
+#define APART7(cell) (APART6(cell) | APART(cell, 6))
+#define APART8(cell) (APART7(cell) | APART(cell, 7))
+#define UNKNOWN(cell, count, kinds) \
+	__builtin_expect((APART##count(cell) & (ATOMSAN_SEGMENT_MASK | 0xffull * (kinds))) != 0, 0)
+#define STRUCT(kind, size, count, kinds)                                                                 \
+	INLINED void __atomsan_inl_##kind##_struct##size(const void *p, const struct atomsan_site *site) \
+	{                                                                                                \
+		const uint64_t *cell = CELL(p);                                                          \
+                                                                                                         \
+		if ((uint64_t)p & 7 ||                                                                   \
+		    (UNKNOWN(cell, count, kinds) &&                                                      \
+		     ((kinds) != READS || !SHARED(cell[0]) || UNKNOWN(READER(p), count, kinds))))        \
+			__atomsan_##kind##_range(p, size, site);                                         \
+	}
+STRUCT(read, 16, 2, READS)
+STRUCT(read, 24, 3, READS)
+STRUCT(read, 32, 4, READS)
+STRUCT(read, 40, 5, READS)
+STRUCT(read, 48, 6, READS)
+STRUCT(read, 56, 7, READS)
+STRUCT(read, 64, 8, READS)
+STRUCT(write, 16, 2, WRITES)
+STRUCT(write, 24, 3, WRITES)
+STRUCT(write, 32, 4, WRITES)
+STRUCT(write, 40, 5, WRITES)
+STRUCT(write, 48, 6, WRITES)
+STRUCT(write, 56, 7, WRITES)
+STRUCT(write, 64, 8, WRITES)
+
+/*
  * Not aligned to its size: in one granule or two. Mostly they are known as a whole,
  * which is soon seen. Where it is one granule, it is looked at twice, the second time
  * for no bytes.

@@ -141,6 +141,15 @@ static void range_at(LLVMValueRef at, LLVMValueRef instruction, LLVMValueRef poi
 	arguments[1] = emit_widen(length);
 	arguments[2] =
 		sites_add(instruction, write ? ATOMSAN_WRITE : ATOMSAN_READ, ATOMSAN_PLAIN, size, &note);
+	if (size >= 16 && size <= 64 && size % 8 == 0) {
+		char name[40];
+
+		snprintf(name, sizeof name, "__atomsan_inl_%s_struct%u", write ? "write" : "read",
+			 (unsigned)size);
+		arguments[1] = arguments[2];
+		emit_call(name, arguments, 2);
+		return;
+	}
 	emit_call(write ? "__atomsan_inl_write_range" : "__atomsan_inl_read_range", arguments, 3);
 }
 

@@ -90,6 +90,8 @@ INLINE void access_record(const void *p, uint64_t mask, bool write, const struct
 	if (!ready())
 		return;
 	event_frames();
+	if (unlikely(unmet_on) && unmet_silent)
+		unmet_speak_for(granule, write, site);
 	segment = event_current_segment();
 	what = look(granule, mask, write, segment);
 	if (what == KNOWN && filtered)
@@ -127,6 +129,10 @@ INLINE bool access_shared(const void *p, uint64_t mask, uint64_t value, const st
 
 	if (recorded(mine, segment, mask) && likely(rt_options.filter))
 		return true;
+	if (entire_knows(mine, segment, mask) && segment != __atomsan_thread.fresh) {
+		*reader = renewed(mine, segment);
+		return true;
+	}
 	if (unlikely(value > segment || !(value >> rt_self.slot & 1) || frames_or_segment_due() ||
 		     unmet_cares(mine, segment)))
 		return false;
@@ -157,6 +163,8 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 	if (unlikely(!value || value > segment))
 		return false;
 	if (!same_segment(value, segment)) {
+		if (entire_knows(value, segment, granule_mask(p, size, kinds)))
+			return renew_cell(cell, was, segment, kinds != READS);
 		if (unlikely(shadow_is_shared(value)) || (kinds == READS && !taken_over(value, segment)) ||
 		    unmet_cares(value, segment))
 			return false;

@@ -55,6 +55,12 @@ INLINE bool same_segment(uint64_t cell, uint64_t segment)
 	return !((cell ^ segment) & ATOMSAN_SEGMENT_MASK);
 }
 
+/* What is known of the cell is so in this segment, too. */
+INLINE uint64_t renewed(uint64_t cell, uint64_t segment)
+{
+	return (segment & ATOMSAN_SEGMENT_MASK) | (cell & ~ATOMSAN_SEGMENT_MASK);
+}
+
 INLINE bool same_thread(uint64_t cell, uint64_t segment)
 {
 	return !((cell ^ segment) & SHADOW_THREAD_MASK);
@@ -73,6 +79,16 @@ INLINE bool take_cell(uint64_t *cell, uint64_t was, uint64_t now, bool write)
 						   __ATOMIC_RELAXED);
 	__atomic_store_n(cell, now, __ATOMIC_RELAXED);
 	return true;
+}
+
+/*
+ * A cell of this thread's that was known (entire.h) is so from now on in this
+ * segment. What the thread has written, all of it, and has not let go by any operation
+ * since, nobody else reads at the same time.
+ */
+INLINE bool renew_cell(uint64_t *cell, uint64_t was, uint64_t segment, bool write)
+{
+	return take_cell(cell, was, renewed(was, segment), write || (was & SHADOW_WRITTEN) == SHADOW_WRITTEN);
 }
 
 /*

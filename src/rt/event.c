@@ -60,6 +60,7 @@ INLINE void write_frames(void)
 		return;
 	rt_self.flushing = 1;
 	__asm__ volatile("" ::: "memory");
+	unmet_left(low);
 	if (unmet_boundary_due())
 		unmet_boundary();
 	if (unlikely(rt_watching & WATCH_SECTIONS))
@@ -163,6 +164,7 @@ bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS
 		if (likely(!rt_self.flushing && !(rt_watching & WATCH_SECTIONS))) {
 			rt_self.flushing = 1;
 			__asm__ volatile("" ::: "memory");
+			unmet_left(low);
 			if (unmet_boundary_due())
 				unmet_boundary();
 			/* Frames of which the trace was told may have been taken back. */
@@ -173,6 +175,8 @@ bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS
 		if (unlikely(rt_self.written != top))
 			event_write_frames();
 	}
+	if (unlikely(rt_self.call.entire) && unmet_on)
+		unmet_inside();
 	return event_current_segment() != 0;
 }
 
@@ -183,6 +187,7 @@ static void end_segment(uint64_t stamp)
 		event_new_floor(stamp);
 	__atomsan_thread.segment = __atomsan_thread.fresh;
 	__atomsan_thread.operations++;
+	entire_end_segment();
 }
 
 /* What an operation is to the outermost call. */

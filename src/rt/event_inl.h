@@ -14,6 +14,7 @@
 #ifndef ATOMSAN_RT_EVENT_INL_H
 #define ATOMSAN_RT_EVENT_INL_H
 
+#include "rt/entire.h"
 #include "rt/rt.h"
 #include "rt/shadow.h"
 #include "rt/unmet.h"
@@ -79,7 +80,7 @@ INLINE void event_store(uint64_t *p, uint64_t word)
 /* A segment number from a stamp and the count of segments since. */
 INLINE uint64_t event_segment(uint64_t stamp, uint64_t sub)
 {
-	return stamp << ATOMSAN_STAMP_SHIFT | (uint64_t)(rt_self.number & 63) << ATOMSAN_THREAD_SHIFT |
+	return stamp << ATOMSAN_STAMP_SHIFT | (uint64_t)rt_self.mark << ATOMSAN_THREAD_SHIFT |
 	       sub << ATOMSAN_SEGMENT_SHIFT | 0xffff;
 }
 
@@ -108,8 +109,10 @@ INLINE uint64_t event_current_segment(void)
 
 	if (likely(segment != __atomsan_thread.fresh))
 		return segment;
-	if (unlikely(unmet_on))
+	if (unlikely(unmet_on)) {
 		unmet_access();
+		entire_begin_segment(event_segment(rt_self.stamp, rt_self.sub));
+	}
 	if (unlikely(++rt_self.sub >= SHADOW_SUBS))
 		return 0;
 	segment = event_segment(rt_self.stamp, rt_self.sub);

@@ -64,11 +64,17 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 
 	if (recorded(value, segment, mask))
 		return true;
+	if (entire_knows(value, segment, mask))
+		return renew_cell(cell, was, segment, write);
 	if (!write && shadow_is_shared(value)) {
 		uint64_t *reader = shadow_reader(rt_self.slot, granule), mine = *reader;
 
 		if (recorded(mine, segment, mask))
 			return true;
+		if (entire_knows(mine, segment, mask)) {
+			*reader = renewed(mine, segment);
+			return true;
+		}
 		if (value > segment || !(value >> rt_self.slot & 1) || unmet_cares(mine, segment))
 			return false;
 		*reader = same_segment(mine, segment) ? mine | mask : (segment & ATOMSAN_SEGMENT_MASK) | mask;
@@ -120,6 +126,11 @@ static void range_with_care(uint64_t p, uint64_t length, uint64_t kinds, const s
 	bool write = kinds != READS;
 	unsigned what = KNOWN;
 
+	if (unlikely(unmet_on) && unmet_silent) {
+		for (uint64_t q = p; q < end; q = (q & ~7ull) + 8)
+			unmet_speak_for(shadow_granule((void *)q), write, site);
+		segment = event_current_segment();
+	}
 	for (uint64_t q = p; q < end; q = (q & ~7ull) + 8)
 		what |= look(shadow_granule((void *)q), bytes_of(q, end - q) * kinds, write, segment);
 	if (what == KNOWN && !news && rt_options.filter)
@@ -185,6 +196,18 @@ INLINE uint64_t pair_step(uint64_t value, uint64_t bytes, uint64_t kinds, uint64
 	return value | bytes * kinds;
 }
 
+/* Was it known, if not in this segment? Then it is from now on. */
+INLINE bool pair_known(uint64_t *cells, uint64_t bytes, uint64_t kinds, uint64_t segment)
+{
+	uint64_t was[2] = {cells[0], bytes >= 0x100 ? cells[1] : cells[0]};
+
+	if (!entire_knows(was[0], segment, (bytes & 0xff) * kinds) ||
+	    (bytes >= 0x100 && !entire_knows(was[1], segment, (bytes >> 8) * kinds)))
+		return false;
+	return renew_cell(&cells[0], was[0], segment, kinds != READS) &&
+	       (bytes < 0x100 || renew_cell(&cells[1], was[1], segment, kinds != READS));
+}
+
 /* The usual cases. False: nothing is done yet, and the long way must be gone. */
 INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const struct atomsan_site *site,
 			uint64_t value)
@@ -199,6 +222,8 @@ INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const st
 	if (unlikely(frames_or_segment_due()) && !event_catch_up())
 		return false;
 	segment = __atomsan_thread.segment;
+	if (unlikely(rt_self.known != ~0ull) && pair_known(cells, bytes, kinds, segment))
+		return true;
 	was[0] = cells[0];
 	first = pair_step(was[0], bytes & 0xff, kinds, segment);
 	was[1] = bytes >= 0x100 ? cells[1] : 0;

@@ -64,7 +64,8 @@ enum { RT_NO_THREAD = 0xffffffff, RT_PARKED = 8 };
 /* What a thread has beyond the part that inlined code sees. */
 struct rt_thread {
 	uint32_t number; /* RT_NO_THREAD: not met, nothing is recorded */
-	uint32_t slot;   /* number modulo ATOMSAN_SLOTS */
+	uint32_t mark;   /* what cells know it by, 6 bits; threads that come later may have it, too */
+	uint32_t slot;   /* mark modulo ATOMSAN_SLOTS */
 	/* Room for an event is taken by moving `next`, one instruction, so that a
 	 * signal handler that records lands behind the interrupted event. A window
 	 * lies so that RT_WINDOW is a bit that is clear inside and set beyond. */
@@ -109,7 +110,9 @@ struct rt_thread {
 		uint64_t taken;                /* words that were taken back and are not counted yet */
 		uint32_t count, unmet;         /* calls so far, and those that were taken back */
 		uint32_t looks;                /* that found that it may be taken back */
+		bool entire;                   /* calls in it have no segments of their own: entire.h */
 	} call;                                /* the outermost one, see unmet.h */
+	uint64_t known;   /* cells of this thread above it are known though their segment is over: entire.h */
 	uint64_t careful; /* not 0: every access goes the long way, see frames_or_segment_due() */
 };
 #define RT_WINDOW 0x20000ull
@@ -128,6 +131,8 @@ uint32_t rt_thread_number(void);
 /* First thing in a new thread: buffers, frames, START event. Last thing: END event, buffers given back. */
 void rt_thread_begin(uint32_t number, uint32_t parent);
 void rt_thread_end(void);
+/* What `shallow` is if every frame begins a segment. */
+struct atomsan_frame *rt_all_shallow(void);
 /* Has the program installed a signal handler (signal.c)? */
 extern bool rt_signal_handlers;
 /* Let the scheduler's report say where the program crashes. */

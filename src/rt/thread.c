@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "rt/event_inl.h"
 #include "rt/scheduler.h"
+#include "rt/spinlock.h"
 #include "rt/sys.h"
 #include "rt/watch.h"
 
@@ -8,11 +9,11 @@
 #include <sys/mman.h>
 
 /* The state of a thread that records nothing: one cell that every access finds
- * equal to its segment. Four words, for accesses of up to 32 bytes. */
-static uint64_t off_cell[4] = {~0ull, ~0ull, ~0ull, ~0ull};
+ * equal to its segment. Eight words, for accesses of up to 64 bytes. */
+static uint64_t off_cell[8] = {~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull};
 static struct atomsan_frame off_frame;
 /* With filter=0, or where accesses are watched: a cell that no access ever finds recorded. */
-static uint64_t empty_cell[4];
+static uint64_t empty_cell[8];
 
 EXPORT __thread struct atomsan_thread __atomsan_thread = {.shadow_base = (char *)off_cell,
 							  .reader_base = (char *)off_cell,
@@ -24,7 +25,7 @@ EXPORT __thread struct atomsan_thread __atomsan_thread = {.shadow_base = (char *
 							  .shallow = &off_frame,
 							  .apart = 1};
 
-__thread struct rt_thread rt_self = {.number = RT_NO_THREAD};
+__thread struct rt_thread rt_self = {.number = RT_NO_THREAD, .known = ~0ull};
 
 enum { FRAMES = 1 << 18 };
 static uint32_t next_number;
@@ -62,6 +63,11 @@ static void stack_bounds(uint64_t *low, uint64_t *size)
 	*size = length;
 }
 
+struct atomsan_frame *rt_all_shallow(void)
+{
+	return rt_self.frames + FRAMES + 4;
+}
+
 static void frames_map(void)
 {
 	struct atomsan_frame *frames;
@@ -74,7 +80,39 @@ static void frames_map(void)
 	__atomsan_thread.top = __atomsan_thread.low = frames;
 	__atomsan_thread.limit = frames + FRAMES;
 	/* The bottom frame is main's or the start function's, and no unit. */
-	__atomsan_thread.shallow = rt_options.filter == 2 ? frames + 2 : frames + FRAMES + 4;
+	__atomsan_thread.shallow = rt_options.filter == 2 ? frames + 2 : rt_all_shallow();
+}
+
+/*
+ * Readers of the same cell need slots of their own, and there are few: a thread gets
+ * the one that the fewest have now. Marks go round, so that one comes again as late as
+ * may be.
+ */
+enum { MARKS = 1 << (ATOMSAN_STAMP_SHIFT - ATOMSAN_THREAD_SHIFT) };
+static struct {
+	uint32_t lock, live[ATOMSAN_SLOTS], rounds[ATOMSAN_SLOTS];
+} marks;
+
+static void take_mark(void)
+{
+	uint32_t slot = 0;
+
+	rt_spin_enter(&marks.lock);
+	for (uint32_t i = 1; i < ATOMSAN_SLOTS; i++)
+		if (marks.live[i] < marks.live[slot] ||
+		    (marks.live[i] == marks.live[slot] && marks.rounds[i] < marks.rounds[slot]))
+			slot = i;
+	marks.live[slot]++;
+	rt_self.mark = (marks.rounds[slot]++ * ATOMSAN_SLOTS + slot) % MARKS;
+	rt_self.slot = slot;
+	rt_spin_leave(&marks.lock);
+}
+
+static void give_mark(void)
+{
+	rt_spin_enter(&marks.lock);
+	marks.live[rt_self.slot]--;
+	rt_spin_leave(&marks.lock);
 }
 
 void rt_thread_begin(uint32_t number, uint32_t parent)
@@ -91,7 +129,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 		return;
 	rt_self.careful = rt_options.filter == 2;
 	sched_thread_begin(number);
-	rt_self.slot = number % ATOMSAN_SLOTS;
+	take_mark();
 	rt_self.window = NULL;
 	rt_self.next = RT_WINDOW; /* no room: the first event gets a window */
 	rt_self.sub = 0;
@@ -127,6 +165,8 @@ void rt_thread_end(void)
 	unmet_thread_end();
 	sched_thread_end();
 	rt_file_close_window();
+	if (rt_self.number != RT_NO_THREAD)
+		give_mark();
 	rt_self.number = RT_NO_THREAD;
 	rt_thread_off();
 	__atomsan_thread.top = __atomsan_thread.low = __atomsan_thread.limit = __atomsan_thread.shallow =
@@ -139,6 +179,7 @@ void rt_thread_end(void)
 void rt_thread_forget(void)
 {
 	__atomic_store_n(&next_number, 0, __ATOMIC_RELAXED);
+	marks = (typeof(marks)){0};
 	rt_self.window = NULL;
 	rt_self.number = RT_NO_THREAD;
 	rt_self.flushing = 0;

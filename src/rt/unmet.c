@@ -17,6 +17,7 @@
 
 struct unmet_thread unmet_threads[UNMET_THREADS];
 bool unmet_on;
+int64_t unmet_silent;
 
 static struct {
 	uint64_t comebacks;
@@ -24,6 +25,11 @@ static struct {
 	uint64_t windows, taken; /* that were filled, and words that were taken back */
 	uint32_t threads;        /* that there are, or are about to be */
 } all __attribute__((aligned(64))) = {.threads = 1};
+
+static struct unmet_thread *mine(void)
+{
+	return &unmet_threads[rt_self.mark];
+}
 
 /* ---- meeting ---- */
 
@@ -55,7 +61,8 @@ bool unmet_meet(uint64_t cell, bool write) ATOMSAN_KEEPS_REGISTERS
 
 	if (!is_open(thread, cell, &wrote))
 		return false;
-	if (!write && !(cell & SHADOW_WRITTEN) && !wrote)
+	/* What a lock keeps apart goes from hand to hand: a write mostly follows, and sharing takes time. */
+	if (!write && !(cell & SHADOW_WRITTEN) && (!wrote || rt_self.locks <= 0))
 		return true;
 	if (!__atomic_exchange_n(&thread->met, 1, __ATOMIC_SEQ_CST))
 		__atomic_fetch_add(&all.met_open, 1, __ATOMIC_SEQ_CST);
@@ -65,6 +72,50 @@ bool unmet_meet(uint64_t cell, bool write) ATOMSAN_KEEPS_REGISTERS
 	return false;
 }
 
+/* With a stamp, so it stands behind all frames that the other thread has told of. */
+static void speak(uint64_t granule, uint64_t cell, const struct atomsan_site *site)
+{
+	struct unmet_thread *thread = unmet_of(cell);
+	struct event event = {.kind = TRACE_OP,
+			      .op = TRACE_OP_TOUCHED,
+			      .stamped = true,
+			      .number = site ? rt_module_site(site) : TRACE_NO_SITE,
+			      .address =
+				      rt_header->regions[granule >> 40 & 15] << TRACE_ADDRESS_BITS | granule,
+			      .has_value = true,
+			      .has_other = true,
+			      .other = cell & 0xffff};
+	uint64_t stamp;
+	bool wrote;
+
+	if (thread == mine() || !__atomic_load_n(&thread->silent, __ATOMIC_ACQUIRE))
+		return;
+	/* Pairs with close_call() and unmet_back_alone(): from here on the call is told. */
+	__atomic_store_n(&thread->spoken, true, __ATOMIC_SEQ_CST);
+	event.value = __atomic_load_n(&thread->owner, __ATOMIC_RELAXED) - 1;
+	if (!is_open(thread, cell, &wrote))
+		return;
+	stamp = event_write(&event);
+	if (!stamp)
+		return;
+	event_new_floor(stamp);
+	__atomsan_thread.segment = __atomsan_thread.fresh;
+}
+
+void unmet_speak_for(uint64_t granule, bool write, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
+{
+	uint64_t cell = *shadow_cell(granule);
+
+	if (!shadow_is_shared(cell)) {
+		if (write || cell & SHADOW_WRITTEN)
+			speak(granule, cell, site);
+		return;
+	}
+	for (unsigned slot = 0; write && slot < ATOMSAN_SLOTS; slot++)
+		if (cell >> slot & 1)
+			speak(granule, *shadow_reader(slot, granule), site);
+}
+
 void unmet_come_back(void) ATOMSAN_KEEPS_REGISTERS
 {
 	rt_self.call.told = true;
@@ -72,11 +123,6 @@ void unmet_come_back(void) ATOMSAN_KEEPS_REGISTERS
 }
 
 /* ---- a call of this thread ---- */
-
-static struct unmet_thread *mine(void)
-{
-	return &unmet_threads[rt_self.number & (UNMET_THREADS - 1)];
-}
 
 void unmet_access(void) ATOMSAN_KEEPS_REGISTERS
 {
@@ -91,6 +137,31 @@ void unmet_access(void) ATOMSAN_KEEPS_REGISTERS
 	__atomic_store_n(&mine()->begin, event_segment(rt_self.stamp, rt_self.sub), __ATOMIC_RELEASE);
 }
 
+/* True if somebody has spoken for the call. */
+static bool was_silent(struct unmet_thread *thread)
+{
+	if (likely(!thread->silent))
+		return false;
+	thread->silent = false;
+	__atomic_fetch_sub(&unmet_silent, 1, __ATOMIC_RELAXED);
+	return __atomic_exchange_n(&thread->spoken, false, __ATOMIC_SEQ_CST);
+}
+
+/* An event that says nothing but when it was. */
+static void write_stamp(void)
+{
+	struct event event = {.kind = TRACE_OP,
+			      .op = TRACE_OP_UNMET,
+			      .stamped = true,
+			      .number = TRACE_NO_SITE,
+			      .has_value = true};
+	uint64_t stamp = event_write(&event);
+
+	if (stamp)
+		event_new_floor(stamp);
+	__atomsan_thread.segment = __atomsan_thread.fresh;
+}
+
 static void close_call(void)
 {
 	struct unmet_thread *thread = mine();
@@ -102,6 +173,11 @@ static void close_call(void)
 	__atomic_exchange_n(&thread->begin, UINT64_MAX, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&thread->met, __ATOMIC_SEQ_CST))
 		unmark(thread);
+	/* What ends the call stands behind what others said; and it is told. */
+	if (was_silent(thread)) {
+		rt_self.call.told = true;
+		write_stamp();
+	}
 }
 
 void unmet_split(bool told) ATOMSAN_KEEPS_REGISTERS
@@ -117,7 +193,8 @@ static bool is_loop(const struct atomsan_frame *frame)
 	return frame->function->flags & ATOMSAN_FN_LOOP;
 }
 
-/* Main is no unit, nor what a thread begins with, nor what that was given to call, nor loops of these. */
+/* Main is no unit, nor what a thread begins with, wherever it is called, nor what that was given to call, nor
+ * loops of these. */
 static struct atomsan_frame *outermost(void)
 {
 	struct atomsan_frame *frame = rt_self.frames, *top = __atomsan_thread.top;
@@ -132,7 +209,7 @@ static struct atomsan_frame *outermost(void)
 		frame++;
 	else
 		return frame;
-	while (frame < top && is_loop(frame))
+	while (frame < top && (is_loop(frame) || frame->function->flags & ATOMSAN_FN_START))
 		frame++;
 	return frame;
 }
@@ -182,6 +259,7 @@ void unmet_lock(void) ATOMSAN_KEEPS_REGISTERS
 		*loop = true;
 		call->told = true;
 		call->level = frame;
+		entire_look_again();
 		return;
 	}
 }
@@ -206,7 +284,7 @@ static bool may_go_on(void)
 {
 	const struct rt_call *call = &rt_self.call;
 
-	return call->start && !call->told &&
+	return call->start && !call->told && !mine()->spoken &&
 	       __atomic_load_n(&all.comebacks, __ATOMIC_ACQUIRE) == call->comebacks &&
 	       !(__atomic_load_n(told(), __ATOMIC_RELAXED) & LIVE_ALL);
 }
@@ -348,33 +426,57 @@ static void begin_anew(void)
  * one is created all units end. */
 static bool is_alone(void)
 {
-	return __atomic_load_n(&all.threads, __ATOMIC_ACQUIRE) == 1 &&
-	       !__atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) && !rt_self.flushing && !rt_self.handlers &&
-	       !rt_options.mark_calls;
+	return __atomic_load_n(&all.threads, __ATOMIC_ACQUIRE) == 1;
+}
+
+/* Nor need a call that is one unit (entire.h), for what it did stands in the shadow: who comes there speaks
+ * for it. */
+static bool may_be_silent(void)
+{
+	return rt_self.call.entire && rt_self.call.open;
+}
+
+static bool may_go_back(void)
+{
+	return (is_alone() || may_be_silent()) && !__atomic_load_n(&all.met_open, __ATOMIC_ACQUIRE) &&
+	       !rt_self.flushing && !rt_self.handlers && !rt_options.mark_calls;
 }
 
 void unmet_window_begun(void)
 {
-	if (unmet_on && is_alone())
+	if (unmet_on && may_go_back())
 		begin_anew();
 }
 
-/* Who is alone need not come to the end of a call: nobody meets it before there is another thread, and where
- * one is created all units end. */
-bool unmet_back_alone(void)
+/* True if others see from now on that it is silent, and none has met it before. */
+static bool fall_silent(void)
+{
+	struct unmet_thread *thread = mine();
+
+	if (is_alone() || thread->silent)
+		return true;
+	__atomic_fetch_add(&unmet_silent, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&thread->silent, true, __ATOMIC_SEQ_CST);
+	return !__atomic_load_n(&thread->met, __ATOMIC_SEQ_CST) && !thread->spoken;
+}
+
+/* In the middle of a call. Frames that are open are told anew; what was told of their objects is not. */
+static bool go_back_inside(void)
 {
 	struct atomsan_frame *written = rt_self.written;
 	struct takeback content;
 
-	if (!unmet_may_hold() || !is_alone() || length() < RT_WINDOW / 2 ||
-	    rt_self.call.object <= __atomsan_thread.top)
-		return false;
-	rt_self.next = (uint64_t)window() + RT_WINDOW;
-	if (!takeback_may(&content) || !takeback(&content))
+	if (!takeback_may(&content) || !fall_silent() || !takeback(&content))
 		return false;
 	rt_self.written = rt_self.call.written;
 	rt_self.call.opened = rt_self.next;
 	begin_anew();
+	/* So that the checker gets beyond this thread, however long it goes on like that. */
+	if (!is_alone()) {
+		write_stamp();
+		unmet_keep();
+		begin_anew();
+	}
 	for (; rt_self.written < written; rt_self.written++) {
 		struct event event = {.kind = TRACE_ENTER,
 				      .number = rt_module_function(rt_self.written->function),
@@ -385,6 +487,42 @@ bool unmet_back_alone(void)
 	return true;
 }
 
+static bool may_go_back_inside(void)
+{
+	return unmet_may_hold() && may_go_back() && rt_self.call.object > __atomsan_thread.top;
+}
+
+bool unmet_back_alone(void)
+{
+	if (!may_go_back_inside() || length() < RT_WINDOW / 2)
+		return false;
+	rt_self.next = (uint64_t)window() + RT_WINDOW;
+	return go_back_inside();
+}
+
+void unmet_inside(void) ATOMSAN_KEEPS_REGISTERS
+{
+	enum { STEP = 0x4000 };
+	struct rt_call *call = &rt_self.call;
+	uint64_t before;
+
+	if (!call->open || rt_self.next & RT_WINDOW || !rt_self.window || rt_self.handlers)
+		return;
+	/* The checker could not wait, and has what there was. */
+	if (!call->start || __atomic_load_n(told(), __ATOMIC_RELAXED) & LIVE_ALL) {
+		unmet_keep();
+		write_stamp();
+		begin_anew();
+		return;
+	}
+	if (!call->held || length() < call->patience || rt_self.next & RT_WINDOW || !may_go_back_inside())
+		return;
+	call->patience = length() + STEP;
+	before = sys_block_signals();
+	go_back_inside();
+	sys_unblock_signals(before);
+}
+
 void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 {
 	struct rt_call *call = &rt_self.call;
@@ -392,6 +530,10 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	enum { LITTLE = 0x800 };
 	bool lifted;
 
+	if (!unmet_on) {
+		entire_begin();
+		return;
+	}
 	if (rt_self.handlers || !rt_self.frames || !rt_self.window) {
 		unmet_keep();
 		return;
@@ -419,6 +561,7 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	}
 	call->level = level();
 	call->inside = __atomsan_thread.top > call->level;
+	entire_begin();
 }
 
 /*
@@ -484,6 +627,7 @@ void unmet_thread_begin(void)
 	}
 	thread->self = &rt_self;
 	thread->inlined = &__atomsan_thread;
+	thread->spoken = false;
 }
 
 void unmet_count(void)
@@ -507,6 +651,8 @@ void unmet_thread_end(void)
 	unmet_thread_coming(-1);
 	if (__atomic_load_n(&thread->owner, __ATOMIC_RELAXED) != rt_self.number + 1)
 		return;
+	/* Its last event has a stamp. */
+	was_silent(thread);
 	close_call();
 	unmet_count();
 	unmet_keep();
@@ -541,5 +687,7 @@ void unmet_forget(void)
 {
 	unmet_on = false;
 	all.threads = 1;
+	unmet_silent = 0;
+	entire_forget();
 	rt_self.call = (struct rt_call){0};
 }

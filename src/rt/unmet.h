@@ -14,6 +14,8 @@
  *   begin      its thread    everybody: segments above it are of the call that is open
  *   met        who meets it  its thread, which at the end of the call clears it
  *   looking    who looks     its thread, which does not end before that is 0
+ *   silent     its thread    everybody: who comes to what the open call touched says so first
+ *   spoken     who does that  its thread: from there on it is told
  *   comebacks  who comes back  everybody: what was written by then is told
  *   met_open   who meets, and the thread of the call that was met: calls that were met and are open
  */
@@ -32,6 +34,8 @@ struct unmet_thread {
 	uint32_t met;
 	uint32_t looking;
 	uint32_t owner; /* number of the thread, plus one; 0: none */
+	bool silent;    /* what the open call did was partly taken back as it went on: entire.h */
+	bool spoken;    /* and somebody has spoken for it */
 	const struct rt_thread *self;
 	const struct atomsan_thread *inlined;
 } __attribute__((aligned(64)));
@@ -48,7 +52,7 @@ static inline struct unmet_thread *unmet_of(uint64_t cell)
 /* Was the call that the thread has open? */
 static inline __attribute__((always_inline)) bool unmet_was_met(void)
 {
-	return __atomic_load_n(&unmet_threads[rt_self.number & (UNMET_THREADS - 1)].met, __ATOMIC_RELAXED);
+	return __atomic_load_n(&unmet_threads[rt_self.mark].met, __ATOMIC_RELAXED);
 }
 
 /* Another thread's cell, which is not shared: is it of a call that may be open, or do we come back? Then it
@@ -68,13 +72,23 @@ void unmet_come_back(void) ATOMSAN_KEEPS_REGISTERS;
  */
 bool unmet_meet(uint64_t cell, bool write) ATOMSAN_KEEPS_REGISTERS;
 
+/* Before an access there: what others' silent calls did to the granule is told in their place. */
+void unmet_speak_for(uint64_t granule, bool write, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
+extern int64_t unmet_silent; /* calls that are open and silent */
+
 /* The calling thread's segment begins, for an access. */
 void unmet_access(void) ATOMSAN_KEEPS_REGISTERS;
 /* The calling thread is outside its call, or was: what it did there is told or taken back. */
 void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS;
 static inline bool unmet_boundary_due(void)
 {
-	return unlikely(unmet_on) && __atomsan_thread.low <= rt_self.call.level;
+	return unlikely(unmet_on | rt_self.call.entire) && __atomsan_thread.low <= rt_self.call.level;
+}
+/* Frames from this one on were left, and with them their objects. */
+static inline void unmet_left(struct atomsan_frame *low)
+{
+	if (unlikely(unmet_on) && low < rt_self.call.object)
+		rt_self.call.object = __atomsan_thread.limit;
 }
 /* A lock was taken, in a call that has written much. */
 void unmet_lock(void) ATOMSAN_KEEPS_REGISTERS;
@@ -93,6 +107,8 @@ void unmet_keep(void);
 bool unmet_may_hold(void);
 /* The window is full, and the thread the only one there is: true if it was taken back, with what is held. */
 bool unmet_back_alone(void);
+/* A call that is one unit goes on: perhaps something can be taken back now. */
+void unmet_inside(void) ATOMSAN_KEEPS_REGISTERS;
 /* A window was filled; another one begun. */
 void unmet_window(void);
 void unmet_window_begun(void);

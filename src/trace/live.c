@@ -176,6 +176,12 @@ void trace_live_want_all(struct trace_live *live)
 	live->control->all_calls = 1;
 }
 
+uint64_t *trace_live_entire(struct trace_live *live, uint64_t *count)
+{
+	*count = sizeof live->control->entire * 8;
+	return live->control->entire;
+}
+
 void trace_live_between(struct trace_live *live, void (*between)(void))
 {
 	live->between = between;

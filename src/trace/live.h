@@ -41,6 +41,10 @@ void trace_live_stats(const struct trace_live *live, struct trace_live_stats *st
 /* Before the program is told that its checker is ready: it shall tell of all calls (rt/unmet.h). */
 void trace_live_want_all(struct trace_live *live);
 
+/* Where the program looks which functions' calls are one unit: a bit for each number, so many of them
+ * (abi/live.h). */
+uint64_t *trace_live_entire(struct trace_live *live, uint64_t *count);
+
 /* For tests: called between the looks at two threads, so that what happens just there happens often. */
 void trace_live_between(struct trace_live *live, void (*between)(void));
 /* Writes into the program's memory that it shall end at once, and sees to it. */

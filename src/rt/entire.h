@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Outermost calls that are one unit. Where a function begins or ends a segment does,
+ * for it might be a unit by itself: what it does is told again, though its caller did
+ * the same. But most of what long calls do belongs to them as a whole, and the checker
+ * that reads along knows: it says of functions that no unit was ever further in
+ * (abi/live.h, `entire`). Then nothing but an operation ends a segment in their calls,
+ * and of what is done over and over only the first time is told.
+ *
+ * Each window begins with a stamp (follow.c), and so a segment does; cells of the
+ * segment before would be told anew, and fill the next window. So a hook that finds
+ * one of its own thread's from above `known` takes it into the new segment, and writes
+ * nothing. Operations set `known` back, for what comes behind one is news.
+ *
+ * The checker takes its word back when it sees a unit further in. What it needs for
+ * that is always told, since it is the first time; what was left out until the program
+ * heard of it is lost.
+ */
+#ifndef ATOMSAN_RT_ENTIRE_H
+#define ATOMSAN_RT_ENTIRE_H
+
+#include "rt/rt.h"
+#include "rt/shadow.h"
+
+#pragma GCC visibility push(hidden)
+
+/* An outermost call begins, or what comes between two: is it one unit? */
+void entire_begin(void) ATOMSAN_KEEPS_REGISTERS;
+/* The checker may have said something else since. */
+void entire_look_again(void) ATOMSAN_KEEPS_REGISTERS;
+/* As if nobody had ever said anything. */
+void entire_forget(void);
+
+/* An operation ends the segment. */
+static inline void entire_end_segment(void)
+{
+	rt_self.known = ~0ull;
+}
+
+/* A segment begins, behind this one. */
+static inline void entire_begin_segment(uint64_t last)
+{
+	if (unlikely(rt_self.call.entire) && rt_self.known == ~0ull)
+		rt_self.known = last;
+}
+
+/* Another segment's cell: is this access of its thread known all the same? */
+static inline __attribute__((always_inline)) bool entire_knows(uint64_t cell, uint64_t segment, uint64_t mask)
+{
+	return unlikely((cell | 0xffff) > rt_self.known) && !((cell ^ segment) & (SHADOW_THREAD_MASK | mask));
+}
+
+#pragma GCC visibility pop
+
+#endif
