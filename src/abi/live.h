@@ -91,6 +91,7 @@ struct live_control {
 	uint32_t held;                              /* windows that are, of a pool of their own */
 	uint64_t meta_next;                         /* bytes of metadata handed out */
 	uint64_t calls, unmet;                      /* outermost calls, and those that were taken back */
+	uint64_t silent, spoken; /* calls taken back as they went on, and accesses told by others for them */
 
 	uint32_t sealed __attribute__((aligned(64))); /* futex: windows sealed, and other news */
 	uint32_t sleeping;                            /* the checker waits for that */

@@ -191,9 +191,10 @@ static void say_what_was_done(struct trace_live *live, const struct finding_list
 	trace_live_stats(live, &stats);
 	fprintf(stderr,
 		"atomsan: %.0f events of process %" PRIu32 ", in %" PRIu64 " windows, %" PRIu64
-		" rounds and %" PRIu64 " naps; %" PRIu64 " of %" PRIu64 " calls met nobody\n",
+		" rounds and %" PRIu64 " naps; %" PRIu64 " of %" PRIu64 " calls met nobody, %" PRIu64
+		" were silent and spoken for %" PRIu64 " times\n",
 		events, trace_live_trace(live)->header.pid, stats.windows, stats.rounds, stats.naps,
-		stats.unmet, stats.calls);
+		stats.unmet, stats.calls, stats.silent, stats.spoken);
 }
 
 int follow(const struct verb *verb, struct follow_options *options)

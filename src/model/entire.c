@@ -107,7 +107,9 @@ static bool has_room(const struct model *model, struct thread *thread)
 static bool goes_with(struct model *model, uint32_t root)
 {
 	const struct set *set = &model->sets[root];
-	uint64_t size = set->kind == SET_INSTANCE ? map_get(&model->type_sizes, set_whole(model, root)->face.type) : 0;
+	uint64_t size = set->kind == SET_INSTANCE
+				? map_get(&model->type_sizes, set_whole(model, root)->face.type)
+				: 0;
 	uint32_t before = size ? instance_get(model, set->key - size) : 0;
 	uint32_t after = size ? instance_get(model, set->key + size) : 0;
 
@@ -123,8 +125,7 @@ void entire_doubt(struct model *model, struct thread *thread, uint32_t root)
 		entire_not(model, thread);
 		return;
 	}
-	thread->doubts[thread->doubt_count++] =
-		(struct doubt){.set = root, .key = model->sets[root].key};
+	thread->doubts[thread->doubt_count++] = (struct doubt){.set = root, .key = model->sets[root].key};
 }
 
 /*

@@ -100,6 +100,7 @@ static void speak(uint64_t granule, uint64_t cell, const struct atomsan_site *si
 		return;
 	event_new_floor(stamp);
 	__atomsan_thread.segment = __atomsan_thread.fresh;
+	__atomic_fetch_add(&rt_live->spoken, 1, __ATOMIC_RELAXED);
 }
 
 void unmet_speak_for(uint64_t granule, bool write, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
@@ -455,6 +456,7 @@ static bool fall_silent(void)
 
 	if (is_alone() || thread->silent)
 		return true;
+	__atomic_fetch_add(&rt_live->silent, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&unmet_silent, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&thread->silent, true, __ATOMIC_SEQ_CST);
 	return !__atomic_load_n(&thread->met, __ATOMIC_SEQ_CST) && !thread->spoken;

@@ -169,6 +169,8 @@ void trace_live_stats(const struct trace_live *live, struct trace_live_stats *st
 	*stats = live->stats;
 	stats->calls = __atomic_load_n(&live->control->calls, __ATOMIC_RELAXED);
 	stats->unmet = __atomic_load_n(&live->control->unmet, __ATOMIC_RELAXED);
+	stats->silent = __atomic_load_n(&live->control->silent, __ATOMIC_RELAXED);
+	stats->spoken = __atomic_load_n(&live->control->spoken, __ATOMIC_RELAXED);
 }
 
 void trace_live_want_all(struct trace_live *live)

@@ -35,6 +35,7 @@ struct trace_live_stats {
 	uint64_t rounds, naps, windows;
 	uint64_t calls,
 		unmet; /* outermost calls of threads that have ended, and those that were taken back */
+	uint64_t silent, spoken; /* as in abi/live.h */
 };
 void trace_live_stats(const struct trace_live *live, struct trace_live_stats *stats);
 
