@@ -75,6 +75,9 @@ CASES = [
     ("items.cc", [], {("set torn", name) for name in
                       ("unique", "mapped", "found", "hashed", "pointed", "numbered", "lined", "owned", "linked", "queued",
                        "maybe", "by_name")}),
+    ("counts.c", [], {("restock_torn sell_torn", "globals of FILE")}),
+    ("counts.c", ["--keep-loop-units"],
+     {("restock_torn sell_torn", "globals of FILE"), ("restock sell", "globals of FILE")}),
     ("halves.c", [], {("add put", "globals of FILE")}),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
     ("attempts.c", [], {("tried_set tried_torn", "tried"), ("waited_set waited_torn", "waited"),
