@@ -13,6 +13,15 @@
  *  - Nothing that was read before it is used behind it: not what the first
  *    search said, nor anything else that is not a parameter or a constant.
  *
+ * A condition that is asked again is such a search, too: `if (!r->valid)` under the
+ * read lock and once more under the write lock. There the code must show more, for
+ * one word of memory may be looked at for many reasons:
+ *
+ *  - It is the same condition, and who sees now that there is nothing to do changes
+ *    nothing.
+ *  - All other conditions on the way there that are not of parameters and constants
+ *    are asked again as well.
+ *
  * Asked of unoptimised code, where variables are allocas.
  */
 #include "pass/changes.h"
@@ -25,9 +34,10 @@
 #include <string.h>
 
 enum {
-	ALIKE = 6,      /* steps in which an argument is computed */
-	DEPTH = 6,      /* of calls, and of values, that are looked into */
-	MOST_CALLS = 64 /* of a function; one with more is not looked at */
+	ALIKE = 6,       /* steps in which an argument is computed */
+	DEPTH = 6,       /* of calls, and of values, that are looked into */
+	MOST_CALLS = 64, /* of a function; one with more is not looked at */
+	MOST_BRANCHES = 128
 };
 
 /* What is being looked at. */
@@ -385,11 +395,203 @@ static bool may_search(LLVMValueRef call)
 	       (LLVMIsDeclaration(callee) ? calls_only_read(call) : !changes_in(callee));
 }
 
+/* ---- conditions that are asked again ---- */
+
+static bool is_condition(LLVMValueRef end)
+{
+	return LLVMIsABranchInst(end) && LLVMIsConditional(end);
+}
+
+static bool inverse(LLVMIntPredicate a, LLVMIntPredicate b)
+{
+	static const LLVMIntPredicate pairs[][2] = {{LLVMIntEQ, LLVMIntNE},
+						    {LLVMIntSLT, LLVMIntSGE},
+						    {LLVMIntSGT, LLVMIntSLE},
+						    {LLVMIntULT, LLVMIntUGE},
+						    {LLVMIntUGT, LLVMIntULE}};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		if ((a == pairs[i][0] && b == pairs[i][1]) || (a == pairs[i][1] && b == pairs[i][0]))
+			return true;
+	return false;
+}
+
+/* Do two branches ask the same? *turned: what is yes for one is no for the other. */
+static bool same_question(LLVMValueRef one, LLVMValueRef other, bool *turned)
+{
+	LLVMValueRef a = LLVMGetCondition(one), b = LLVMGetCondition(other);
+
+	*turned = false;
+	if (util_alike(a, b, ALIKE))
+		return is_steady(a, ALIKE);
+	if (!LLVMIsAICmpInst(a) || !LLVMIsAICmpInst(b))
+		return false;
+	*turned = inverse(LLVMGetICmpPredicate(a), LLVMGetICmpPredicate(b));
+	return (*turned || LLVMGetICmpPredicate(a) == LLVMGetICmpPredicate(b)) && is_steady(a, ALIKE) &&
+	       util_alike(LLVMGetOperand(a, 0), LLVMGetOperand(b, 0), ALIKE) &&
+	       util_alike(LLVMGetOperand(a, 1), LLVMGetOperand(b, 1), ALIKE);
+}
+
+/* Is the value computed of this load? */
+static bool is_made_of(LLVMValueRef value, LLVMValueRef load, unsigned steps)
+{
+	if (value == load)
+		return true;
+	if (!steps || !LLVMIsAInstruction(value) || LLVMIsAAllocaInst(value) || util_is_call(value))
+		return false;
+	for (int i = 0; i < LLVMGetNumOperands(value); i++)
+		if (is_made_of(LLVMGetOperand(value, (unsigned)i), load, steps - 1))
+			return true;
+	return false;
+}
+
+/* The first look at what others could change by which the branch decides, in its own block. */
+static LLVMValueRef first_look(LLVMValueRef branch)
+{
+	for (LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetInstructionParent(branch)); i != branch;
+	     i = LLVMGetNextInstruction(i))
+		if (LLVMIsALoadInst(i) && !LLVMGetVolatile(i) &&
+		    LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic &&
+		    !private_pointer(LLVMGetOperand(i, 0)) && is_made_of(LLVMGetCondition(branch), i, ALIKE))
+			return i;
+	return NULL;
+}
+
+/* One way of a branch, and what is looked for behind it. */
+struct turn {
+	LLVMValueRef branch;
+	unsigned way;
+	bool changes; /* else the second look */
+};
+
+static bool is_gone(LLVMValueRef end, unsigned way, void *with)
+{
+	const struct turn *turn = with;
+
+	return end != turn->branch || way == turn->way;
+}
+
+static enum ways_step visit_turn(LLVMValueRef i, void *with)
+{
+	const struct turn *turn = with;
+
+	if (turn->changes ? changes_by(i, NULL) : i == search.second)
+		return WAYS_LOST;
+	return i == search.first ? WAYS_STOP : WAYS_GO_ON;
+}
+
+/* The branch has an instruction before it: see first_look(). */
+static bool leads_by(LLVMValueRef function, LLVMValueRef branch, unsigned way, bool changes)
+{
+	struct turn turn = {branch, way, changes};
+
+	return !ways_walk(function, LLVMGetPreviousInstruction(branch),
+			  &(struct ways_visitor){visit_turn, is_gone, &turn});
+}
+
+/* A variable that is only ever set to constants says which way was gone: other branches decided that. */
+static bool is_told(LLVMValueRef condition)
+{
+	LLVMValueRef variable;
+
+	if (!LLVMIsALoadInst(condition) || !LLVMIsAAllocaInst(LLVMGetOperand(condition, 0)))
+		return false;
+	variable = LLVMGetOperand(condition, 0);
+	for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (!LLVMIsALoadInst(user) &&
+		    !(util_is_call(user) && util_is_intrinsic(user, "llvm.lifetime")) &&
+		    !(LLVMIsAStoreInst(user) && LLVMIsAConstantInt(LLVMGetOperand(user, 0))))
+			return false;
+	}
+	return true;
+}
+
+static bool is_asked_behind(LLVMValueRef function, LLVMValueRef branch)
+{
+	bool turned;
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+
+		if (is_condition(end) && same_question(branch, end, &turned) &&
+		    leads(function, search.second, (struct passing){search.first, end, false}) &&
+		    !leads(function, end, (struct passing){search.first, search.second, false}))
+			return true;
+	}
+	return false;
+}
+
+/* All that decided on the way to the second look is asked again behind it. */
+static bool all_are_asked(LLVMValueRef function)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(b), condition;
+
+		if (!is_condition(end) && !LLVMIsASwitchInst(end))
+			continue;
+		condition = LLVMGetOperand(end, 0);
+		if (!leads(function, end, (struct passing){NULL, search.second, false}) ||
+		    is_clean(condition, DEPTH) || is_told(condition))
+			continue;
+		if (!is_condition(end) || !is_asked_behind(function, end))
+			return false;
+	}
+	return true;
+}
+
+/* The second branch asks what the first one asked; who need not go on by the first, changes nothing by the
+ * second either. */
+static bool asks_again(LLVMValueRef function, LLVMValueRef one, LLVMValueRef other)
+{
+	bool turned;
+
+	if (one == other || !same_question(one, other, &turned))
+		return false;
+	search.first = first_look(one);
+	search.second = first_look(other);
+	if (!search.first || !search.second || !is_behind(function, search.first, search.second))
+		return false;
+	for (unsigned way = 0; way < 2; way++)
+		if (!leads_by(function, one, way, false) && leads_by(function, one, 1 - way, false) &&
+		    !leads_by(function, other, turned ? 1 - way : way, true))
+			return true;
+	return false;
+}
+
+static unsigned find_conditions(LLVMValueRef function, LLVMValueRef *found, unsigned room)
+{
+	LLVMValueRef branches[MOST_BRANCHES];
+	unsigned count = 0, found_count = 0;
+
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+
+		if (!is_condition(end) || !first_look(end))
+			continue;
+		if (count == MOST_BRANCHES)
+			return 0;
+		branches[count++] = end;
+	}
+	for (unsigned i = 0; i < count && found_count < room; i++)
+		for (unsigned j = 0; j < count; j++) {
+			if (!asks_again(function, branches[j], branches[i]))
+				continue;
+			look_behind(function);
+			if (writes_before(function) || !all_are_asked(function) || carries_over(function))
+				continue;
+			found[found_count++] = search.second;
+			break;
+		}
+	return found_count;
+}
+
 unsigned again_find(LLVMValueRef function, LLVMValueRef *found, unsigned room)
 {
 	LLVMValueRef *calls = search.calls;
 	unsigned found_count = 0;
-	bool synchronises = false, begun = false;
+	bool synchronises = false;
 
 	search.count = 0;
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
@@ -400,14 +602,14 @@ unsigned again_find(LLVMValueRef function, LLVMValueRef *found, unsigned room)
 			if (util_callee(i) && search.count < MOST_CALLS)
 				calls[search.count++] = i;
 		}
-	for (unsigned i = 0; synchronises && i < search.count && found_count < room; i++)
+	if (!synchronises)
+		return 0;
+	ways_begin(function);
+	for (unsigned i = 0; i < search.count && found_count < room; i++)
 		for (unsigned j = 0; j < search.count; j++) {
 			if (i == j || !same_search(calls[j], calls[i]) || !may_search(calls[i]) ||
 			    !util_has_room_behind(calls[i]))
 				continue;
-			if (!begun)
-				ways_begin(function);
-			begun = true;
 			search.first = calls[j];
 			search.second = calls[i];
 			look_behind(function);
@@ -417,7 +619,7 @@ unsigned again_find(LLVMValueRef function, LLVMValueRef *found, unsigned room)
 				break;
 			}
 		}
-	if (begun)
-		ways_end();
+	found_count += find_conditions(function, found + found_count, room - found_count);
+	ways_end();
 	return found_count;
 }

@@ -8,35 +8,49 @@
  */
 #include "pass/changes.h"
 #include "pass/pass.h"
+#include "pass/strings.h"
 
 enum {
-	DEPTH = 8,       /* of calls, and of values, that are looked into */
+	DEPTH = 8, /* of calls, and of values, that are looked into */
+	WAY = 24,  /* that a pointer is followed: twice as many steps, for each function keeps it first */
 	PATIENCE = 20000 /* instructions that are looked at; what takes more may change anything */
 };
 
 static unsigned patience;
+static bool returned; /* what leaks() was asked about is what the function returns */
 static bool (*is_late)(LLVMValueRef call);
 
 /* ---- locals ---- */
 
 static bool leaks(LLVMValueRef pointer, unsigned depth);
 
+/* std::string::compare and its like, which the library has compiled for all. */
+static bool only_looks(LLVMValueRef call)
+{
+	size_t length;
+
+	return strings_only_looks(call, LLVMGetValueName2(util_callee(call), &length));
+}
+
 /* By a call that is given it. */
 static bool leaks_by(LLVMValueRef call, LLVMValueRef pointer, unsigned depth)
 {
 	LLVMValueRef callee = util_callee(call);
+	bool before = returned, back;
 
 	if (!callee)
 		return true;
-	if (LLVMGetIntrinsicID(callee) || calls_operation(call))
+	if (LLVMGetIntrinsicID(callee) || calls_operation(call) || only_looks(call))
 		return false;
+	returned = false;
 	for (unsigned n = 0; n < LLVMGetNumArgOperands(call); n++)
 		if (LLVMGetOperand(call, n) == pointer &&
 		    (LLVMIsDeclaration(callee) || n >= LLVMCountParams(callee) ||
 		     leaks(LLVMGetParam(callee, n), depth)))
 			return true;
-	/* It may be what comes back. */
-	return LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMPointerTypeKind && leaks(call, depth);
+	back = returned;
+	returned = before;
+	return back && leaks(call, depth);
 }
 
 /* Is it, or what is computed of it, stored where others could find it? */
@@ -50,6 +64,7 @@ static bool leaks(LLVMValueRef pointer, unsigned depth)
 		if (!patience || !LLVMIsAInstruction(user))
 			return true;
 		patience--;
+		returned |= LLVMIsAReturnInst(user) != NULL;
 		if (LLVMIsALoadInst(user) || LLVMIsAICmpInst(user) || LLVMIsAReturnInst(user))
 			continue;
 		if (util_is_call(user)) {
@@ -107,7 +122,7 @@ static bool is_own(LLVMValueRef pointer, LLVMValueRef function, uint64_t own)
 		LLVMValueRef base = private_base(pointer);
 
 		if (LLVMIsAAllocaInst(base))
-			return !leaks(base, DEPTH);
+			return !leaks(base, WAY);
 		if (LLVMIsAArgument(base)) {
 			for (unsigned n = 0; n < LLVMCountParams(function) && n < 64; n++)
 				if (LLVMGetParam(function, n) == base)
@@ -157,7 +172,7 @@ static bool call_changes(LLVMValueRef call, LLVMValueRef function, uint64_t own,
 	if (calls_only_read(call) || calls_operation(call) || util_call_attribute(call, "noreturn"))
 		return false;
 	if (LLVMIsDeclaration(callee))
-		return !has_nothing(call);
+		return !has_nothing(call) && !only_looks(call);
 	if (select_function_ignored(callee))
 		return false;
 	for (unsigned n = 0; n < LLVMGetNumArgOperands(call) && n < 64; n++) {

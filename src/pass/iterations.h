@@ -24,8 +24,14 @@ void iterations_mark(struct iterations *loops, LLVMValueRef receiver);
 
 /* ---- walk.c ---- */
 
-/* Is the loop's end decided by what leads to its accesses or to what it hands to others: a walk over data? */
+/* Is the loop's end decided by what leads to accesses, its own or those of who it is handed to: a walk over
+ * data? */
 bool walk_is(const struct flow *flow, unsigned loop);
+
+/* ---- handed.c ---- */
+
+/* May the call's n-th argument lead its callee to data? */
+bool handed_leads(LLVMValueRef call, unsigned n);
 
 /* ---- iterator.c ---- */
 

@@ -83,6 +83,17 @@ bool strings_may_move(const char *name)
 	return strstr(name, "EOS4_") || strstr(name, "ERS4_");
 }
 
+bool strings_only_looks(LLVMValueRef call, const char *name)
+{
+	unsigned sret = LLVMGetEnumAttributeKindForName("sret", 4);
+	bool is_const;
+
+	name = own_name(name, &is_const);
+	return name && is_const && strncmp(name, "4copy", 5) != 0 &&
+	       LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMPointerTypeKind &&
+	       !LLVMGetCallSiteEnumAttribute(call, 1, sret);
+}
+
 unsigned strings_accesses(LLVMValueRef call, const char *name, struct strings_access *accesses)
 {
 	unsigned sret = LLVMGetEnumAttributeKindForName("sret", 4), at = 0, count = 0;

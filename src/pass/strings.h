@@ -19,6 +19,7 @@ bool strings_keeps_nothing(const char *name); /* of pointers that it is given; i
 bool strings_sets_text(const char *name);     /* of its first argument, to the second */
 bool strings_gives_text(const char *name);    /* the pointer that it returns is to no string */
 bool strings_may_move(const char *name);      /* the text of one string to another */
+bool strings_only_looks(LLVMValueRef call, const char *name); /* and keeps nothing, nor gives a string back */
 
 /* ---- strings_local.c ---- */
 

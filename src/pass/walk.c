@@ -2,8 +2,8 @@
 /*
  * A walk over data: a variable is moved on in each iteration (i++, p = p->next,
  * ++iterator), takes part in deciding whether there is another one, and leads to
- * what is accessed or handed to a function. Asked of unoptimised code, where
- * variables are allocas.
+ * what is accessed, here or in a function that it is handed to (handed.c). Asked
+ * of unoptimised code, where variables are allocas.
  */
 #include "pass/iterations.h"
 #include "pass/pass.h"
@@ -146,7 +146,7 @@ static bool leads(const struct flow *flow, unsigned loop, LLVMValueRef variable)
 					 !util_is_intrinsic(i, "llvm.mem")))
 			continue;
 		for (unsigned n = 0; n < LLVMGetNumArgOperands(i); n++)
-			if (depends(LLVMGetOperand(i, n), &list, 0))
+			if (depends(LLVMGetOperand(i, n), &list, 0) && handed_leads(i, n))
 				return true;
 	}
 	return false;

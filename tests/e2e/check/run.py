@@ -30,6 +30,12 @@ UNSEEN = {(f"{name}_add {name}_put", name) for name in
 CHANGED = {("change torn", name) for name in
            ("tree_inserts", "tree_erases", "map_sets", "multi_inserts", "tree_first", "tree_last", "tree_walks", "list_pushes",
             "list_pops", "list_turns", "list_splices", "string_appends", "string_assigns", "string_compares", "string_erases")}
+# Who asks again in asked.c and means it, and who carries something over.
+ASKED = {(f"{name}_fill {name}_get", name) for name in ("plain", "both", "limited")}
+UNASKED = {(f"{name}_fill {name}_get", name) for name in ("half", "another", "blind", "kept", "noted")}
+# The same in asked.cc.
+ASKED_CXX = {("get put", name) for name in ("by_name", "by_value")}
+UNASKED_CXX = {("get put", name) for name in ("by_old_name", "by_old_flag")}
 # program (its files), options, {(units, set)}
 CASES = [
     ("figure1.c", [], set()),
@@ -60,6 +66,10 @@ CASES = [
     ("again.c", ["--keep-units-at-waits"], CARRIED | MEANT),
     ("again.cc", [], CARRIED_CXX),
     ("again.cc", ["--keep-units-at-waits"], CARRIED_CXX | MEANT_CXX),
+    ("asked.c", [], UNASKED),
+    ("asked.c", ["--keep-units-at-waits"], UNASKED | ASKED),
+    ("asked.cc", [], UNASKED_CXX),
+    ("asked.cc", ["--keep-units-at-waits"], UNASKED_CXX | ASKED_CXX),
     ("hints.c", [], UNSEEN),
     ("hints.c", ["--keep-units-at-waits"], UNSEEN | HINTED),
     ("hints.cc", [], {("add put", "(anonymous namespace)::blind"), ("add put", "(anonymous namespace)::missing")}),
@@ -75,6 +85,9 @@ CASES = [
     ("items.cc", [], {("set torn", name) for name in
                       ("unique", "mapped", "found", "hashed", "pointed", "numbered", "lined", "owned", "linked", "queued",
                        "maybe", "by_name")}),
+    ("counts.c", [], {("restock_torn sell_torn", "globals of FILE")}),
+    ("counts.c", ["--keep-loop-units"],
+     {("restock_torn sell_torn", "globals of FILE"), ("restock sell", "globals of FILE")}),
     ("halves.c", [], {("add put", "globals of FILE")}),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
     ("attempts.c", [], {("tried_set tried_torn", "tried"), ("waited_set waited_torn", "waited"),

@@ -234,11 +234,144 @@ void walk_array(int n)
 	}
 }
 
+/* What is handed over only to be added up, kept or compared with a limit counts, and leads nowhere. */
+void count_calls(int n)
+{
+	for (int i = 0; i < n; i++) { // # s
+		hand_over(i);
+		seen++; //@ main count_calls s *
+	}
+}
+
+struct order {
+	long number, padding[3];
+};
+
+static struct order order_of(long i, long limit)
+{
+	struct order order = {0};
+
+	order.number = i < limit ? i : -i;
+	return order;
+}
+
+void count_orders(int n)
+{
+	for (int i = 0; i < n; i++) { // # orders
+		struct order order = order_of(i, 2);
+
+		hand_over(order.number);
+		seen++; //@ main count_orders orders *
+	}
+}
+
+static long touched[3];
+
+static void touch(long i)
+{
+	pthread_mutex_lock(&lock);
+	touched[i % 3]++;
+	pthread_mutex_unlock(&lock);
+}
+
+static void touch_next(long i)
+{
+	long next = i + 1;
+
+	touch(next);
+}
+
 void walk_calls(int n)
 {
-	for (int i = 0; i < n; i++) { // # s walk
-		hand_over(i);
-		seen++; //@ main walk_calls s *
+	for (int i = 0; i < n; i++) { // # touches walk
+		touch_next(i);
+		seen++; //@ main walk_calls touches *
+	}
+}
+
+static long value_for(long key)
+{
+	long found = 0;
+
+	pthread_mutex_lock(&lock);
+	for (struct node *p = nodes; p; p = p->next)
+		if (p->value == key)
+			found = p->value;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void walk_keys(int n)
+{
+	for (int i = 0; i < n; i++) { // # keys walk
+		value_for(i);
+		seen++; //@ main walk_keys keys *
+	}
+}
+
+static void go_to(int below)
+{
+	struct node *p = nodes;
+
+	pthread_mutex_lock(&lock);
+	for (; p && below > 0; below--)
+		p = p->next;
+	if (p)
+		p->value += 0;
+	pthread_mutex_unlock(&lock);
+}
+
+void walk_steps(int n)
+{
+	for (int i = 0; i < n; i++) { // # steps walk
+		go_to(i);
+		seen++; //@ main walk_steps steps *
+	}
+}
+
+static long spread(long i)
+{
+	return i * 5 % 3;
+}
+
+void walk_result(int n)
+{
+	for (int i = 0; i < n; i++) { // # results walk
+		long at = spread(i);
+
+		step();
+		touched[at]++;
+		seen++; //@ main walk_result results *
+	}
+}
+
+static void reach_by(const long *i)
+{
+	pthread_mutex_lock(&lock);
+	touched[*i % 3]++;
+	pthread_mutex_unlock(&lock);
+}
+
+static void reach(long i)
+{
+	reach_by(&i);
+}
+
+void walk_reach(int n)
+{
+	for (int i = 0; i < n; i++) { // # reached walk
+		reach(i);
+		seen++; //@ main walk_reach reached *
+	}
+}
+
+/* What it does with it nobody knows. */
+void walk_unknown(void (*f)(long), int n)
+{
+	for (int i = 0; i < n; i++) { // # unknown walk
+		step();
+		f(i);
+		seen++; //@ main walk_unknown unknown *
 	}
 }
 
@@ -439,7 +572,14 @@ int main(void)
 	jump_inside(2);
 	walk_list(nodes);
 	walk_array(3);
+	count_calls(3);
+	count_orders(3);
 	walk_calls(3);
+	walk_keys(3);
+	walk_steps(3);
+	walk_result(3);
+	walk_reach(3);
+	walk_unknown(hand_over, 3);
 	walk_cursor(nodes);
 	worker(nodes);
 	inlined_twice(2);

@@ -19,6 +19,14 @@ def essence(document):
     return sorted(f["id"] for f in document["findings"]), {name: document["counts"][name] for name in COUNTS if name in document["counts"]}
 
 
+def alike(live, kept):
+    """A loop is a worker's from the first lock on that is taken in it. Whether a thread's first iteration comes before another
+    thread's lock is nobody's order, so each may have a unit more."""
+    (found, counts), (found_kept, counts_kept) = live, kept
+    off = abs(counts["units"] - counts_kept["units"])
+    return found == found_kept and off <= counts["threads"] and {**counts, "units": 0} == {**counts_kept, "units": 0}
+
+
 def tool(*command):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
 
@@ -36,7 +44,7 @@ def main():
             # The program's own output comes first.
             live = essence(json.loads(ran.stdout[ran.stdout.index('{\n "version"'):]))
             kept = essence(json.loads(checked.stdout))
-            if live != kept:
+            if not alike(live, kept):
                 sys.exit(f"{name}: while it ran {live}, in its trace {kept}")
             for finding in live[0]:
                 if finding not in ran.stderr:
