@@ -47,6 +47,7 @@ CASES = [
     ("guards.c", [], {("step unfinished", "globals of FILE")}),
     ("elements.c", [], {("look push", "globals of FILE"), ("sum swap", "globals of FILE")}),
     ("owned.c", [], {("rotate sum", "list"), ("push watch", "list")}),
+    ("outlived.c", [], {("refill take", "table")}),
     ("calls.c", [], {("put torn", "stream"), ("looped put", "stream"), ("copied put", "stream")}),
     ("freed.c", [], {("look renew", "whole")}),
     ("reserved.c", [], {("put torn", "page")}),
