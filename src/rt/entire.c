@@ -30,17 +30,9 @@ static void set(bool entire)
 	__atomsan_thread.shallow = entire ? rt_self.call.level + 1 : rt_all_shallow();
 }
 
-void entire_begin(void) ATOMSAN_KEEPS_REGISTERS
+void entire_look(void) ATOMSAN_KEEPS_REGISTERS
 {
-	bool entire = is_entire();
-
-	if (unlikely(entire || rt_self.call.entire))
-		set(entire);
-}
-
-void entire_look_again(void) ATOMSAN_KEEPS_REGISTERS
-{
-	bool entire = unmet_on && rt_self.frames && __atomsan_thread.low > rt_self.call.level && is_entire();
+	bool entire = rt_self.frames && __atomsan_thread.low > rt_self.call.level && is_entire();
 
 	if (entire == rt_self.call.entire)
 		return;
@@ -48,8 +40,8 @@ void entire_look_again(void) ATOMSAN_KEEPS_REGISTERS
 	__atomsan_thread.segment = __atomsan_thread.fresh;
 }
 
-void entire_forget(void)
+void entire_end(void) ATOMSAN_KEEPS_REGISTERS
 {
-	if (rt_self.call.entire)
+	if (unlikely(rt_self.call.entire))
 		set(false);
 }

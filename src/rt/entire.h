@@ -4,8 +4,9 @@
  * for it might be a unit by itself: what it does is told again, though its caller did
  * the same. But most of what long calls do belongs to them as a whole, and the checker
  * that reads along knows: it says of functions that no unit was ever further in
- * (abi/live.h, `entire`). Then nothing but an operation ends a segment in their calls,
- * and of what is done over and over only the first time is told.
+ * (abi/live.h, `entire`). Then, from the first window on that such a call fills, nothing
+ * but an operation ends a segment in it, and of what is done over and over only the
+ * first time is told.
  *
  * Each window begins with a stamp (follow.c), and so a segment does; cells of the
  * segment before would be told anew, and fill the next window. So a hook that finds
@@ -24,12 +25,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An outermost call begins, or what comes between two: is it one unit? */
-void entire_begin(void) ATOMSAN_KEEPS_REGISTERS;
-/* The checker may have said something else since. */
-void entire_look_again(void) ATOMSAN_KEEPS_REGISTERS;
-/* As if nobody had ever said anything. */
-void entire_forget(void);
+/* A window is full, or the outermost call is another one: what has the checker said of it? */
+void entire_look(void) ATOMSAN_KEEPS_REGISTERS;
+/* It is over, if it was one unit. */
+void entire_end(void) ATOMSAN_KEEPS_REGISTERS;
 
 /* An operation ends the segment. */
 static inline void entire_end_segment(void)

@@ -371,7 +371,7 @@ bool follow_make_room(void)
 			return true;
 		}
 	}
-	entire_look_again();
+	entire_look();
 	if (unmet_back_alone() || hold(mine))
 		return true;
 	unmet_keep();

@@ -260,7 +260,7 @@ void unmet_lock(void) ATOMSAN_KEEPS_REGISTERS
 		*loop = true;
 		call->told = true;
 		call->level = frame;
-		entire_look_again();
+		entire_look();
 		return;
 	}
 }
@@ -532,10 +532,9 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	enum { LITTLE = 0x800 };
 	bool lifted;
 
-	if (!unmet_on) {
-		entire_begin();
+	entire_end();
+	if (!unmet_on)
 		return;
-	}
 	if (rt_self.handlers || !rt_self.frames || !rt_self.window) {
 		unmet_keep();
 		return;
@@ -563,7 +562,6 @@ void unmet_boundary(void) ATOMSAN_KEEPS_REGISTERS
 	}
 	call->level = level();
 	call->inside = __atomsan_thread.top > call->level;
-	entire_begin();
 }
 
 /*
@@ -690,6 +688,6 @@ void unmet_forget(void)
 	unmet_on = false;
 	all.threads = 1;
 	unmet_silent = 0;
-	entire_forget();
+	entire_end();
 	rt_self.call = (struct rt_call){0};
 }
