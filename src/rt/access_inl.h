@@ -137,7 +137,8 @@ INLINE bool meet(uint64_t granule, uint64_t value, uint64_t mask, bool write, ui
 	/* Atomic operations leave no bits, and two of them are no conflict: what they are on is in no set. */
 	if (!value || (!mask && !(value & 0xffff)))
 		return false;
-	if (unlikely(unmet_was_met()) && (shadow_is_shared(value) || !same_thread(value, segment)))
+	if (unlikely(unmet_was_met()) &&
+	    (shadow_is_shared(value) || (!same_thread(value, segment) && !unmet_settled(value))))
 		unmet_come_back();
 	if (shadow_is_shared(value)) {
 		for (slot = 0; slot < ATOMSAN_SLOTS; slot++) {

@@ -54,6 +54,38 @@ static void unmark(struct unmet_thread *thread)
 		__atomic_fetch_sub(&all.met_open, 1, __ATOMIC_SEQ_CST);
 }
 
+/* Of each thread, up to which segment its calls have ended. */
+static void look_who_ended(uint64_t *ended)
+{
+	for (unsigned i = 0; i < UNMET_THREADS; i++) {
+		/* In this order: one that begins meanwhile begins behind what is closed. */
+		uint64_t closed = __atomic_load_n(&unmet_threads[i].closed, __ATOMIC_ACQUIRE);
+		uint64_t begin = __atomic_load_n(&unmet_threads[i].begin, __ATOMIC_ACQUIRE);
+
+		ended[i] = begin < closed ? begin : closed;
+	}
+}
+
+/*
+ * It is counted before it is marked, lest who ends it meanwhile take back what was not
+ * yet counted, and another's seem to be none. If none was met, then at that moment those
+ * that had ended were on no cycle, and never will be.
+ */
+static void mark_met(struct unmet_thread *thread)
+{
+	uint64_t ended[UNMET_THREADS];
+	bool first = !__atomic_load_n(&all.met_open, __ATOMIC_SEQ_CST);
+
+	if (first)
+		look_who_ended(ended);
+	first &= !__atomic_fetch_add(&all.met_open, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_exchange_n(&thread->met, 1, __ATOMIC_SEQ_CST))
+		__atomic_fetch_sub(&all.met_open, 1, __ATOMIC_SEQ_CST);
+	for (unsigned i = 0; first && i < UNMET_THREADS; i++)
+		if (ended[i] > __atomic_load_n(&unmet_threads[i].settled, __ATOMIC_RELAXED))
+			__atomic_store_n(&unmet_threads[i].settled, ended[i], __ATOMIC_RELAXED);
+}
+
 bool unmet_meet(uint64_t cell, bool write) ATOMSAN_KEEPS_REGISTERS
 {
 	struct unmet_thread *thread = unmet_of(cell);
@@ -64,8 +96,8 @@ bool unmet_meet(uint64_t cell, bool write) ATOMSAN_KEEPS_REGISTERS
 	/* What a lock keeps apart goes from hand to hand: a write mostly follows, and sharing takes time. */
 	if (!write && !(cell & SHADOW_WRITTEN) && (!wrote || rt_self.locks <= 0))
 		return true;
-	if (!__atomic_exchange_n(&thread->met, 1, __ATOMIC_SEQ_CST))
-		__atomic_fetch_add(&all.met_open, 1, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&thread->met, __ATOMIC_SEQ_CST))
+		mark_met(thread);
 	/* Pairs with close_call(): one of us sees that the mark is for nobody. */
 	if ((cell | 0xffff) <= __atomic_load_n(&thread->begin, __ATOMIC_SEQ_CST))
 		unmark(thread);
@@ -170,6 +202,7 @@ static void close_call(void)
 	if (!rt_self.call.open)
 		return;
 	rt_self.call.open = false;
+	__atomic_store_n(&thread->closed, event_segment(rt_self.stamp, rt_self.sub), __ATOMIC_RELEASE);
 	/* Pairs with unmet_meet(). */
 	__atomic_exchange_n(&thread->begin, UINT64_MAX, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&thread->met, __ATOMIC_SEQ_CST))

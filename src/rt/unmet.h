@@ -12,6 +12,8 @@
  * segment; that thread's `begin` tells whether this was in the call that it has open.
  *
  *   begin      its thread    everybody: segments above it are of the call that is open
+ *   closed     its thread    who is the first to meet a call
+ *   settled    who is that   who was met, and comes to one of the thread's cells
  *   met        who meets it  its thread, which at the end of the call clears it
  *   looking    who looks     its thread, which does not end before that is 0
  *   silent     its thread    everybody: who comes to what the open call touched says so first
@@ -30,7 +32,10 @@
 enum { UNMET_THREADS = 64 }; /* as many as a cell can tell apart */
 
 struct unmet_thread {
-	uint64_t begin; /* UINT64_MAX: no call is open */
+	uint64_t begin;   /* UINT64_MAX: no call is open */
+	uint64_t closed;  /* segments up to this one are of calls that have ended */
+	uint64_t settled; /* and of such that will be on no cycle: they had ended when no call that was met
+			     was open */
 	uint32_t met;
 	uint32_t looking;
 	uint32_t owner; /* number of the thread, plus one; 0: none */
@@ -61,6 +66,12 @@ static inline __attribute__((always_inline)) bool unmet_cares(uint64_t cell, uin
 {
 	return unlikely(unmet_on) && (cell ^ segment) & SHADOW_THREAD_MASK &&
 	       ((cell | 0xffff) > unmet_of(cell)->begin || unmet_was_met());
+}
+
+/* Is another thread's cell of a call that will be on no cycle? */
+static inline bool unmet_settled(uint64_t cell)
+{
+	return (cell | 0xffff) <= __atomic_load_n(&unmet_of(cell)->settled, __ATOMIC_RELAXED);
 }
 
 /* The call that the thread has open was met, and comes to what is not its own. */
