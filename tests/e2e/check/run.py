@@ -34,8 +34,8 @@ CHANGED = {("change torn", name) for name in
 ASKED = {(f"{name}_fill {name}_get", name) for name in ("plain", "both", "limited")}
 UNASKED = {(f"{name}_fill {name}_get", name) for name in ("half", "another", "blind", "kept", "noted")}
 # The same in asked.cc.
-ASKED_CXX = {("get put", name) for name in ("by_name", "by_value")}
-UNASKED_CXX = {("get put", name) for name in ("by_old_name", "by_old_flag")}
+ASKED_CXX = {("get put", name) for name in ("by_name", "by_value", "by_flag")}
+UNASKED_CXX = {("get put", name) for name in ("by_old_name", "by_old_flag", "by_half")}
 # Who counts itself in and out in flights.c, and who does something else.
 COUNTED = {(f"{name}_handle", name) for name in ("plain", "late", "held")}
 UNCOUNTED = {(f"{name}_handle", name) for name in ("checked", "reset", "kept", "twice")}
