@@ -51,6 +51,15 @@ enum atomsan_base {
 	ATOMSAN_BASE_CALL = 7,     /* through a call's result; base names the callee */
 };
 
+/* What a plain write or update does to a number, of which nothing else is made but comparisons. Beside the
+ * kind of base, in its upper half. */
+enum atomsan_counts {
+	ATOMSAN_COUNTS_UP = 1, /* adds one */
+	ATOMSAN_COUNTS_DOWN = 2,
+};
+#define ATOMSAN_COUNTS_SHIFT 4
+#define ATOMSAN_BASE_MASK 15
+
 /* C11 memory orders; 0 for a plain access. */
 enum atomsan_order {
 	ATOMSAN_PLAIN = 0,
@@ -81,10 +90,10 @@ struct atomsan_site {
 	int32_t base;
 	uint32_t line;
 	uint16_t column;
-	uint16_t size; /* bytes; 0 with ATOMSAN_SITE_RANGE */
-	uint8_t kind;  /* enum atomsan_access */
-	uint8_t order; /* enum atomsan_order */
-	uint8_t base_kind;
+	uint16_t size;     /* bytes; 0 with ATOMSAN_SITE_RANGE */
+	uint8_t kind;      /* enum atomsan_access */
+	uint8_t order;     /* enum atomsan_order */
+	uint8_t base_kind; /* enum atomsan_base, and enum atomsan_counts << ATOMSAN_COUNTS_SHIFT */
 	uint8_t flags;
 	/* Of the member inside type: the access's address less this is where the object
 	 * begins. In an array it is the first element's. Only with type_size. */

@@ -71,6 +71,25 @@ static bool is_looked_at(struct model *model, const struct check_pair *in, const
 	       model_decides(model, in->target.site);
 }
 
+static bool counts(struct model *model, const struct check_access_tag *tag)
+{
+	return !reads(tag) && model_counts(model, tag->site);
+}
+
+/*
+ * It is left where it counts itself in, or where it looks whether it may, or
+ * entered where it counts itself out; others look at the number, or count as well.
+ */
+static bool is_counted(struct model *model, const struct check_pair *in, const struct check_pair *out)
+{
+	if (model_counts_in(model, out->source.site) &&
+	    (reads(&out->target) || counts(model, &out->target)) &&
+	    (counts(model, &out->source) || model_decides(model, out->source.site)))
+		return true;
+	return model_counts_out(model, in->target.site) && counts(model, &in->target) &&
+	       (reads(&in->source) || counts(model, &in->source));
+}
+
 /* Made the object, gave it away, and looks at it later: it goes by what others made of it, as they do. Who
  * writes it without a look takes back what they did. */
 static bool is_made(struct model *model, const struct check_pair *in, const struct check_pair *out,
@@ -87,6 +106,14 @@ static bool is_apart(struct model *model, const struct check_pair *in, const str
 	/* Who only writes carries nothing into its next critical section; others must see both at once. */
 	return out->source.op == MODEL_WRITE ? !(together & MODEL_READ_TOGETHER)
 					     : !(together & MODEL_TOGETHER);
+}
+
+/* An iteration looks again at what it has read before. */
+static bool is_attempt(struct model *model, uint32_t rule, const struct check_pair *in,
+		       const struct check_pair *out)
+{
+	return rule == MODEL_RULE_LOOP && in->target.op == MODEL_READ_AGAIN &&
+	       (reads(&out->source) || model_counts_in(model, out->source.site));
 }
 
 /* Does a unit that the cycle enters and leaves by these accesses keep it together? */
@@ -109,9 +136,12 @@ static bool keeps(const struct judge *judge, uint32_t from, uint32_t in_pair, ui
 	case MODEL_RULE_SECTION:
 		return true;
 	}
+	if (judge->taken && is_attempt(judge->model, leaves->from.rule, &in, &out))
+		return false;
 	if (judge->taken && is_made(judge->model, &in, &out, leaves->from.begin))
 		return false;
-	if ((judge->taken && (is_taken(judge->model, &in, &out) || is_looked_at(judge->model, &in, &out))) ||
+	if ((judge->taken && (is_taken(judge->model, &in, &out) || is_looked_at(judge->model, &in, &out) ||
+			      is_counted(judge->model, &in, &out))) ||
 	    (judge->apart && is_apart(judge->model, &in, &out)))
 		return !two_sections(judge->model, &in, &out);
 	return true;
@@ -172,7 +202,7 @@ static bool is_one(const struct judge *judge, uint32_t *chosen)
  * reads it again and goes by what it says now: an attempt that failed, and that
  * the loop makes again.
  */
-static bool is_retry(const struct check_edge *edges, uint32_t length)
+static bool is_retry(struct model *model, const struct check_edge *edges, uint32_t length)
 {
 	for (uint32_t i = 0; i < length; i++) {
 		const struct check_edge *out = &edges[i], *in = &edges[(i + length - 1) % length];
@@ -180,8 +210,9 @@ static bool is_retry(const struct check_edge *edges, uint32_t length)
 		if (out->from.rule == MODEL_RULE_NONE || out->program_order || in->program_order ||
 		    out->source.time >= in->target.time)
 			continue;
-		return out->from.rule == MODEL_RULE_LOOP && reads(&out->source) &&
-		       in->target.op == MODEL_READ_AGAIN;
+		return is_attempt(model, out->from.rule,
+				  &(struct check_pair){.source = in->source, .target = in->target},
+				  &(struct check_pair){.source = out->source, .target = out->target});
 	}
 	return false;
 }
@@ -206,7 +237,7 @@ enum judge_verdict judge_cycle(struct model *model, const struct check_edge *edg
 		chosen[i] = 0;
 	if (length < 2)
 		return JUDGE_VIOLATION;
-	if (is_retry(edges, length))
+	if (is_retry(model, edges, length))
 		return JUDGE_RETRY;
 	if (is_one(&judge, chosen))
 		return JUDGE_VIOLATION;

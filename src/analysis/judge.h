@@ -11,6 +11,8 @@
  *   - it took something and gave it back later: under one lock it looked whether
  *     it may and marked it as taken, and others, who wanted to take it as well,
  *     looked there in vain until it was marked as free again;
+ *   - it counted itself in and, later, out: it is left where it did the one, or
+ *     entered where it did the other, and others look at the number or count, too;
  *   - it made the object, and looks at it after it was given away;
  *   - it wrote something, and reads it in a later critical section of the same
  *     lock to see where to go on: it goes by what others made of it;

@@ -82,6 +82,8 @@ void access_bytes(struct model *model, uint32_t thread_index, uint32_t site, uin
 
 	model->stats.accesses++;
 	who.claims = together_access(model, thread, site, place, who.size, reads, writes);
+	if (place->counts)
+		counters_note(model, thread, place, address);
 	jots_look_again(model);
 	word = model->quiet ? jot_word(model, place, &who) : 0;
 	if (word && jot_access(model, thread, unit_frame(thread), &granule->cell, place, &who, word, address,
@@ -199,6 +201,8 @@ void model_run(struct model *model, struct trace_cursor *cursor)
 		granule = granule_now(model, run.at, word, address);
 		who.claims = together_access(model, thread, site, place, place->bytes,
 					     place->how & PLACE_READS, place->how & PLACE_WRITES);
+		if (unlikely(place->counts))
+			counters_note(model, thread, place, address);
 		if (likely(model->quiet && jot_access(model, thread, frame, &granule->cell, place, &who, word,
 						      address, who.claims)))
 			continue;

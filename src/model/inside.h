@@ -52,6 +52,7 @@ struct place {
 	uint8_t base_kind, flags;
 	bool owned, not_owned; /* the user's word on the pointer that leads here */
 	bool leads;            /* through a pointer that may make what it leads to part of an owner */
+	uint8_t counts;        /* enum atomsan_counts */
 	uint16_t type;         /* struct that has the member */
 	uint16_t holder;       /* struct with the pointer that leads here */
 	uint16_t named_set;    /* set that the user put the member in */
@@ -211,6 +212,14 @@ struct given_back {
 	uint64_t entered;
 };
 
+/* A counter that a call has counted. */
+struct counted {
+	uint64_t call, address;
+	uint32_t source;
+	uint8_t way; /* enum atomsan_counts */
+};
+#define COUNTERS 4
+
 struct thread {
 	bool started;
 	struct frame *frames;
@@ -236,6 +245,8 @@ struct thread {
 	uint32_t locks; /* lock set, unless dirty */
 	bool locks_dirty;
 	struct section section;
+	struct counted counted[COUNTERS]; /* the latest */
+	uint32_t counted_next;
 	struct map semaphores; /* waits less posts, plus one */
 	struct note *notes;
 	uint32_t note_count, note_room, note_limit;
@@ -360,7 +371,9 @@ struct model {
 	uint32_t section_count, section_room;
 	struct map section_hashes;
 	struct section_step *section_steps;
-	struct map claims; /* sources of a write, and of the read that it followed */
+	struct map claims;       /* sources of a write, and of the read that it followed */
+	struct map counted;      /* source of a read: that of what its critical section counts by then */
+	struct map counter_ends; /* by source: see counters.c */
 	uint64_t related_turn;
 	uint32_t array_turn; /* goes on when another element stands for its array */
 
@@ -668,6 +681,9 @@ static inline uint32_t held_set(struct model *model, struct thread *thread)
 bool held_semaphore_wait(struct model *model, struct thread *thread, uint64_t address);
 void held_semaphore_post(struct model *model, struct thread *thread, uint64_t address);
 void held_release(struct model *model);
+
+/* counters.c */
+void counters_note(struct model *model, struct thread *thread, const struct place *place, uint64_t address);
 
 /* together.c */
 bool together_note(struct model *model, struct thread *thread, uint32_t site, const struct place *place,

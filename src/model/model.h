@@ -160,6 +160,12 @@ unsigned model_together(struct model *model, uint32_t one, uint32_t other);
 uint64_t model_together_turn(const struct model *model);
 /* Is the read the one by which whoever makes this write (a MODEL_CLAIM) found out that it may? */
 bool model_claims(struct model *model, uint32_t write, uint32_t read);
+/* Does the write or update count something, and make nothing else of it? */
+bool model_counts(struct model *model, uint32_t site);
+/* And does a call that does so there, or looks there whether it may, count back later, as far as the run has
+ * shown? */
+bool model_counts_in(struct model *model, uint32_t site);
+bool model_counts_out(struct model *model, uint32_t site); /* that is what it does here */
 /* Has the unit that began at this time allocated the object that has this byte, and was it the first to use
  * it? False if it has become part of another one, or is gone. */
 bool model_made(struct model *model, uint64_t address, uint64_t begin);

@@ -197,15 +197,17 @@ static void look_up_place(struct model *model, uint32_t number_of_site, struct p
 		place->how = site.kind == ATOMSAN_WRITE ? PLACE_WRITES : PLACE_READS;
 	place->base_kind = site.base_kind;
 	place->flags = site.flags;
+	place->counts = site.counts;
 	place->type = type_number(model, site.type);
 	if (site.type_size) {
 		place->offset = site.offset;
 		place->type_size = site.type_size;
 		map_set(&model->type_sizes, place->type, site.type_size);
 		place->size = site.size;
+	}
+	if (site.type_size || site.counts)
 		place->source = (uint32_t)map_hash((site.file ? hash_name(site.file) : 0) * 31 +
 						   ((uint64_t)site.line << 16 | site.column));
-	}
 	if (site.base_kind == ATOMSAN_BASE_MEMBER) {
 		place->holder = holder_of(model, site.base);
 		place->through = number(&model->pointers, site.base);

@@ -153,12 +153,14 @@ void together_end(struct model *model, struct thread *thread)
 	section->last_site = 0;
 }
 
-/* True if the word was read from what others left there, and not written since, before this. */
+/* True if the word was read from what others left there, and not written since, before this. Without a place
+ * all of a struct is accessed. */
 static bool note_word(struct model *model, struct section_content *section, uint16_t type, uint32_t word,
-		      uint32_t source, bool reads, bool writes)
+		      const struct place *place, bool reads, bool writes)
 {
 	struct section_word *at = section->words, *end = at + section->count;
-	bool had_read;
+	uint32_t source = place ? place->source : 0;
+	bool had_read, counts = place && place->counts;
 
 	while (at < end && (at->word != word || at->type != type))
 		at++;
@@ -181,6 +183,8 @@ static bool note_word(struct model *model, struct section_content *section, uint
 		at->how |= SECTION_WRITTEN;
 		if (had_read && !reads)
 			map_set(&model->claims, (uint64_t)source << 32 | at->read_at, 1);
+		if (had_read && counts)
+			map_set(&model->counted, at->read_at, place->source);
 	}
 	return had_read;
 }
@@ -209,7 +213,7 @@ bool together_note(struct model *model, struct thread *thread, uint32_t site, co
 
 	content->alone = !thread->held_count;
 	for (uint32_t i = 0; i < count; i++)
-		claims &= note_word(model, content, place->type, first + i, place->source, reads, writes);
+		claims &= note_word(model, content, place->type, first + i, place, reads, writes);
 	if (settled)
 		remember(model, section, from, site, together_what(size, reads, writes), claims);
 	section->last_site = site + 1;
@@ -232,7 +236,7 @@ void together_whole(struct model *model, struct thread *thread, uint16_t type, b
 		section->state = step->to;
 		return;
 	}
-	note_word(model, loosen(model, section), type, WHOLE, 0, reads, writes);
+	note_word(model, loosen(model, section), type, WHOLE, NULL, reads, writes);
 	relate(model, type, WHOLE, WHOLE, reads ? MODEL_TOGETHER | MODEL_READ_TOGETHER : MODEL_TOGETHER);
 	if (settled)
 		remember(model, section, from, type, what, false);
@@ -301,4 +305,6 @@ void together_release(struct model *model)
 	free(model->sections);
 	free(model->section_steps);
 	map_release(&model->claims);
+	map_release(&model->counted);
+	map_release(&model->counter_ends);
 }

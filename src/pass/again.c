@@ -26,6 +26,7 @@
  */
 #include "pass/changes.h"
 #include "pass/pass.h"
+#include "pass/turns.h"
 #include "pass/ways.h"
 #include "pass/worth.h"
 
@@ -457,55 +458,21 @@ static LLVMValueRef first_look(LLVMValueRef branch)
 	return NULL;
 }
 
-/* One way of a branch, and what is looked for behind it. */
-struct turn {
-	LLVMValueRef branch;
-	unsigned way;
-	bool changes; /* else the second look */
-};
-
-static bool is_gone(LLVMValueRef end, unsigned way, void *with)
+/* Anything is changed that others could see. */
+static enum ways_step visit_change(LLVMValueRef i, void *with)
 {
-	const struct turn *turn = with;
-
-	return end != turn->branch || way == turn->way;
-}
-
-static enum ways_step visit_turn(LLVMValueRef i, void *with)
-{
-	const struct turn *turn = with;
-
-	if (turn->changes ? changes_by(i, NULL) : i == search.second)
+	(void)with;
+	if (changes_by(i, NULL))
 		return WAYS_LOST;
 	return i == search.first ? WAYS_STOP : WAYS_GO_ON;
 }
 
-/* The branch has an instruction before it: see first_look(). */
-static bool leads_by(LLVMValueRef function, LLVMValueRef branch, unsigned way, bool changes)
+static enum ways_step visit_second(LLVMValueRef i, void *with)
 {
-	struct turn turn = {branch, way, changes};
-
-	return !ways_walk(function, LLVMGetPreviousInstruction(branch),
-			  &(struct ways_visitor){visit_turn, is_gone, &turn});
-}
-
-/* A variable that is only ever set to constants says which way was gone: other branches decided that. */
-static bool is_told(LLVMValueRef condition)
-{
-	LLVMValueRef variable;
-
-	if (!LLVMIsALoadInst(condition) || !LLVMIsAAllocaInst(LLVMGetOperand(condition, 0)))
-		return false;
-	variable = LLVMGetOperand(condition, 0);
-	for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use)) {
-		LLVMValueRef user = LLVMGetUser(use);
-
-		if (!LLVMIsALoadInst(user) &&
-		    !(util_is_call(user) && util_is_intrinsic(user, "llvm.lifetime")) &&
-		    !(LLVMIsAStoreInst(user) && LLVMIsAConstantInt(LLVMGetOperand(user, 0))))
-			return false;
-	}
-	return true;
+	(void)with;
+	if (i == search.second)
+		return WAYS_LOST;
+	return i == search.first ? WAYS_STOP : WAYS_GO_ON;
 }
 
 static bool is_asked_behind(LLVMValueRef function, LLVMValueRef branch)
@@ -533,7 +500,7 @@ static bool all_are_asked(LLVMValueRef function)
 			continue;
 		condition = LLVMGetOperand(end, 0);
 		if (!leads(function, end, (struct passing){NULL, search.second, false}) ||
-		    is_clean(condition, DEPTH) || is_told(condition))
+		    is_clean(condition, DEPTH) || turns_is_told(condition))
 			continue;
 		if (!is_condition(end) || !is_asked_behind(function, end))
 			return false;
@@ -554,8 +521,9 @@ static bool asks_again(LLVMValueRef function, LLVMValueRef one, LLVMValueRef oth
 	if (!search.first || !search.second || !is_behind(function, search.first, search.second))
 		return false;
 	for (unsigned way = 0; way < 2; way++)
-		if (!leads_by(function, one, way, false) && leads_by(function, one, 1 - way, false) &&
-		    !leads_by(function, other, turned ? 1 - way : way, true))
+		if (!turns_lead(function, one, way, visit_second) &&
+		    turns_lead(function, one, 1 - way, visit_second) &&
+		    !turns_lead(function, other, turned ? 1 - way : way, visit_change))
 			return true;
 	return false;
 }

@@ -96,6 +96,37 @@ LLVMValueRef instrument_updating_store(LLVMValueRef load)
 	return NULL;
 }
 
+/* Is what the value is used for nothing but this, and comparisons? */
+static bool is_for(LLVMValueRef value, LLVMValueRef only)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use))
+		if (LLVMGetUser(use) != only && !LLVMIsAICmpInst(LLVMGetUser(use)))
+			return false;
+	return true;
+}
+
+/* enum atomsan_counts of a store, in its place in a site. */
+static unsigned counts_by(LLVMValueRef store)
+{
+	LLVMValueRef sum = LLVMGetOperand(store, 0), load, one;
+	bool adds = LLVMIsABinaryOperator(sum) && LLVMGetInstructionOpcode(sum) == LLVMAdd;
+	long long step;
+
+	if (!adds && !(LLVMIsABinaryOperator(sum) && LLVMGetInstructionOpcode(sum) == LLVMSub))
+		return 0;
+	load = LLVMGetOperand(sum, 0);
+	one = LLVMGetOperand(sum, 1);
+	if (!LLVMIsALoadInst(load) || !LLVMIsAConstantInt(one) ||
+	    !util_alike(LLVMGetOperand(load, 0), LLVMGetOperand(store, 1), 6) || !is_for(load, sum) ||
+	    !is_for(sum, store))
+		return 0;
+	step = LLVMConstIntGetSExtValue(one);
+	if (step != 1 && step != -1)
+		return 0;
+	return (unsigned)((step == 1) == adds ? ATOMSAN_COUNTS_UP : ATOMSAN_COUNTS_DOWN)
+	       << ATOMSAN_COUNTS_SHIFT;
+}
+
 /* Stores that their loads speak for. */
 static struct list {
 	LLVMValueRef *items;
@@ -256,6 +287,9 @@ static void plain_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTyp
 	if (!write && inlined && size <= 8 && (store = instrument_updating_store(instruction))) {
 		list_add(&spoken_for, store);
 		kind = ATOMSAN_UPDATE;
+		note.base_kind |= counts_by(store);
+	} else if (write && LLVMIsAStoreInst(instruction)) {
+		note.base_kind |= counts_by(instruction);
 	}
 	if (!write && util_guards(instruction, 6))
 		note.flags |= ATOMSAN_SITE_GUARDS;

@@ -196,7 +196,7 @@ static bool is_called(const struct atomsan_site *site, const char *name)
 	const char *type = watch_report_text(&site->type), *member = watch_report_text(&site->member);
 
 	if (!*type)
-		return site->base && site->base_kind == ATOMSAN_BASE_GLOBAL &&
+		return site->base && (site->base_kind & ATOMSAN_BASE_MASK) == ATOMSAN_BASE_GLOBAL &&
 		       same(watch_report_text(&site->base), name);
 	while (*name && *name == *type) {
 		name++;

@@ -129,7 +129,7 @@ bool watch_report_variable(char *to, uint64_t room, uint64_t address, const stru
 		append(to, room, at, watch_report_text(&site->type));
 		return true;
 	}
-	if (site && site->base && site->base_kind != ATOMSAN_BASE_UNKNOWN) {
+	if (site && site->base && (site->base_kind & ATOMSAN_BASE_MASK) != ATOMSAN_BASE_UNKNOWN) {
 		append(to, room, at, watch_report_text(&site->base));
 		return true;
 	}

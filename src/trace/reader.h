@@ -80,6 +80,7 @@ struct trace_site {
 	uint8_t order;     /* enum atomsan_order */
 	uint8_t base_kind; /* enum atomsan_base */
 	uint8_t flags;     /* enum atomsan_site_flag */
+	uint8_t counts;    /* enum atomsan_counts */
 	/* Of the member inside type, and of type; both 0 where type_size is not known. */
 	uint32_t offset, type_size;
 	const struct trace_module_table *module;

@@ -267,7 +267,8 @@ uint32_t trace_writer_site(struct trace_writer *w, const struct trace_site *site
 				    .size = site->size,
 				    .kind = site->kind,
 				    .order = site->order,
-				    .base_kind = site->base_kind,
+				    .base_kind =
+					    (uint8_t)(site->base_kind | site->counts << ATOMSAN_COUNTS_SHIFT),
 				    .flags = site->flags,
 				    .offset = site->offset,
 				    .type_size = site->type_size};

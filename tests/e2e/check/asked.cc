@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * Registries that are searched under a read lock and again under the write lock:
- * by a name, whose comparison is in the C++ library, and by a number that is handed
- * over by value, and whose address the search is given. `by_old_name` and
- * `by_old_flag` do not look again.
+ * by a name, whose comparison is in the C++ library; by a number that is handed
+ * over by value, and whose address the search is given; and a flag. `by_old_name`,
+ * `by_old_flag` and `by_half` do not look again, or not at all that decided.
  */
 #include "stage.h"
 
@@ -82,6 +82,57 @@ struct by_value {
 	}
 };
 
+struct by_flag {
+	std::shared_mutex mutex;
+	bool filled = false;
+	int value = 0, fills = 0;
+
+	PUT(16, filled = true; value = 4; fills++)
+	int get()
+	{
+		{
+			reading guard(mutex);
+			if (filled)
+				return value;
+		}
+		OTHERS(16);
+		writing guard(mutex);
+		if (!filled) {
+			value = 5;
+			filled = true;
+			fills++;
+		}
+		return value;
+	}
+};
+
+/* Whether it is open is not asked again. */
+struct by_half {
+	std::shared_mutex mutex;
+	bool filled = false, open = true;
+	int value = 0, fills = 0;
+
+	PUT(20, filled = !open; open = false; value = 4; fills++)
+	int get()
+	{
+		{
+			reading guard(mutex);
+			if (!open)
+				return -1;
+			if (filled)
+				return value;
+		}
+		OTHERS(20);
+		writing guard(mutex);
+		if (!filled) {
+			value = 5;
+			filled = true;
+			fills++;
+		}
+		return value;
+	}
+};
+
 struct by_old_name {
 	std::shared_mutex mutex;
 	std::map<std::string, int> ids;
@@ -128,6 +179,8 @@ struct by_old_flag {
 
 static by_name name;
 static by_value value;
+static by_flag flag;
+static by_half half;
 static by_old_name old_name;
 static by_old_flag old_flag;
 
@@ -137,6 +190,8 @@ static void *one(void *unused)
 	use(value.get(1));
 	use(old_name.get("one"));
 	use(old_flag.get());
+	use(flag.get());
+	use(half.get());
 	return unused;
 }
 
@@ -146,6 +201,8 @@ static void *other(void *unused)
 	value.put();
 	old_name.put();
 	old_flag.put();
+	flag.put();
+	half.put();
 	return unused;
 }
 
@@ -154,5 +211,5 @@ int main()
 	void *(*functions[])(void *) = {one, other};
 
 	together(2, functions);
-	return name.next != 3 || value.next != 3;
+	return name.next != 3 || value.next != 3 || flag.fills != 1;
 }

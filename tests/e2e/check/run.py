@@ -34,8 +34,11 @@ CHANGED = {("change torn", name) for name in
 ASKED = {(f"{name}_fill {name}_get", name) for name in ("plain", "both", "limited")}
 UNASKED = {(f"{name}_fill {name}_get", name) for name in ("half", "another", "blind", "kept", "noted")}
 # The same in asked.cc.
-ASKED_CXX = {("get put", name) for name in ("by_name", "by_value")}
-UNASKED_CXX = {("get put", name) for name in ("by_old_name", "by_old_flag")}
+ASKED_CXX = {("get put", name) for name in ("by_name", "by_value", "by_flag")}
+UNASKED_CXX = {("get put", name) for name in ("by_old_name", "by_old_flag", "by_half")}
+# Who counts itself in and out in flights.c, and who does something else.
+COUNTED = {(f"{name}_handle", name) for name in ("plain", "late", "held")}
+UNCOUNTED = {(f"{name}_handle", name) for name in ("checked", "reset", "kept", "twice")}
 # program (its files), options, {(units, set)}
 CASES = [
     ("figure1.c", [], set()),
@@ -89,6 +92,8 @@ CASES = [
     ("counts.c", [], {("restock_torn sell_torn", "globals of FILE")}),
     ("counts.c", ["--keep-loop-units"],
      {("restock_torn sell_torn", "globals of FILE"), ("restock sell", "globals of FILE")}),
+    ("flights.c", [], UNCOUNTED),
+    ("flights.c", ["--every-cycle"], UNCOUNTED | COUNTED),
     ("halves.c", [], {("add put", "globals of FILE")}),
     ("blamed.c", [], {("look move", "pair"), ("back turn", "twin")}),
     ("attempts.c", [], {("tried_set tried_torn", "tried"), ("waited_set waited_torn", "waited"),
