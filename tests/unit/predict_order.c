@@ -270,6 +270,35 @@ static void memory(void **state)
 	handed_over(false);
 }
 
+/* Thread 0 posts between writing x and writing y, and thread 1, which waits for the post, reads both: x is
+ * handed over, and what was meant to be one is not. */
+static void handed_over_half(void **state)
+{
+	for (unsigned half = 0; half < 2; half++) {
+		struct run r;
+
+		begin(&r);
+		uint32_t x = history_variable(&r.h), y = history_variable(&r.h), u = unit(&r, 0);
+
+		history_semaphore(&r.h, 0);
+		access_at(&r, 0, u, 'W', x, 1);
+		if (half)
+			event(&r, 0, HISTORY_POST, 0);
+		access_at(&r, 0, u, 'W', y, 2);
+		if (!half)
+			event(&r, 0, HISTORY_POST, 0);
+		event(&r, 1, HISTORY_SEM_WAIT, 0);
+		u = unit(&r, 1);
+		access_at(&r, 1, u, 'R', x, 3);
+		access_at(&r, 1, u, 'R', y, 4);
+		end(&r);
+		assert_false(r.p.contend.variables[x]);
+		assert_int_equal(r.p.contend.variables[y], half);
+		assert_int_equal(r.p.count, half);
+		release(&r);
+	}
+}
+
 /*
  * Thread 1 posts while it has a lock, and then writes x. Thread 2 waits for the
  * post, has the lock as well, and lets thread 0 go, whose unit reads x twice. So
@@ -531,6 +560,7 @@ int main(void)
 		cmocka_unit_test(two_posters),
 		cmocka_unit_test(memory),
 		cmocka_unit_test(by_pointer),
+		cmocka_unit_test(handed_over_half),
 		cmocka_unit_test(bystander),
 		cmocka_unit_test(schedules_keep_to_it),
 		cmocka_unit_test(semaphore_as_lock),
