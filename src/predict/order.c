@@ -357,6 +357,8 @@ static bool lets_others_go(const struct history_event *e)
 	case HISTORY_RELEASE:
 	case HISTORY_SET:
 	case HISTORY_EXCHANGE:
+	case HISTORY_SWAP:
+	case HISTORY_MARK:
 		return true;
 	default:
 		return false;
@@ -430,6 +432,8 @@ static void look_at(struct build *b, uint32_t i)
 		b->once[e->object] = i + 1;
 		break;
 	case HISTORY_SET:
+	case HISTORY_EXCHANGE:
+	case HISTORY_SWAP:
 		b->set[e->object] = i + 1;
 		break;
 	case HISTORY_TEST:

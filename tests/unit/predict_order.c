@@ -177,6 +177,42 @@ static void no_flag(void **state)
 		}
 }
 
+/* A flag may be set by an exchange that releases, and who waits for it may mark it. */
+static void exchanged_flag(void **state)
+{
+	static const struct {
+		enum history_kind set, mark;
+		bool releases, flag;
+	} cases[] = {
+		{HISTORY_SWAP, HISTORY_KINDS, false, true},     {HISTORY_SWAP, HISTORY_MARK, false, true},
+		{HISTORY_SET, HISTORY_MARK, false, true},       {HISTORY_EXCHANGE, HISTORY_MARK, true, true},
+		{HISTORY_EXCHANGE, HISTORY_MARK, false, false}, /* acquires, and no more */
+		{HISTORY_SWAP, HISTORY_RELEASE, false, false},  {HISTORY_SWAP, HISTORY_SWAP, false, false},
+		{HISTORY_MARK, HISTORY_KINDS, false, false},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct run r;
+
+		begin(&r);
+		uint32_t x = history_variable(&r.h), u = unit(&r, 0);
+
+		access_at(&r, 0, u, 'W', x, 1);
+		access_at(&r, 0, u, 'W', x, 2);
+		if (cases[i].mark != HISTORY_KINDS)
+			event(&r, 1, cases[i].mark, 0);
+		event(&r, 0, cases[i].set, 0);
+		r.h.events[r.h.count - 1].update = cases[i].releases;
+		if (cases[i].mark != HISTORY_KINDS)
+			event(&r, 2, cases[i].mark, 0);
+		event(&r, 1, HISTORY_TEST, 0);
+		access_at(&r, 1, 0, 'R', x, 3);
+		end(&r);
+		assert_int_equal(r.p.count, !cases[i].flag);
+		release(&r);
+	}
+}
+
 /* Two units with x between an exchange and a store of atomic data: a lock, if it is used as one. */
 static void atomic_as_lock(void **state)
 {
@@ -565,6 +601,7 @@ int main(void)
 		cmocka_unit_test(schedules_keep_to_it),
 		cmocka_unit_test(semaphore_as_lock),
 		cmocka_unit_test(no_flag),
+		cmocka_unit_test(exchanged_flag),
 		cmocka_unit_test(atomic_as_lock),
 		cmocka_unit_test(tokens),
 		cmocka_unit_test(few_switches),
