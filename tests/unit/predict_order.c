@@ -306,6 +306,48 @@ static void memory(void **state)
 	handed_over(false);
 }
 
+/*
+ * Thread 0 puts two nodes into a list, one by one, each under the lock; it fills in a node when
+ * the list leads there already. Thread 1 takes the list under the lock, and goes through it
+ * without: it knew of both when it took the list, so it reads nothing that is not filled in. If it has
+ * heard something else before it reads the second node, it may have been told of that one only then.
+ */
+static void all_of_a_list(void **state)
+{
+	for (unsigned heard = 0; heard < 2; heard++) {
+		struct run r;
+
+		begin(&r);
+		uint32_t first = history_variable(&r.h), content[2], u;
+
+		for (uint32_t i = 0; i < 2; i++) {
+			content[i] = history_variable(&r.h);
+			r.h.variables[content[i]].block = i;
+		}
+		for (uint32_t i = 0; i < 2; i++) {
+			u = unit(&r, 0);
+			event(&r, 0, HISTORY_ALLOC, i);
+			event(&r, 0, HISTORY_LOCK, 0);
+			access_at(&r, 0, u, 'R', first, 1);
+			access_at(&r, 0, u, 'W', first, 2);
+			access_at(&r, 0, u, 'W', content[i], 3);
+			event(&r, 0, HISTORY_UNLOCK, 0);
+		}
+		u = unit(&r, 1);
+		event(&r, 1, HISTORY_LOCK, 0);
+		access_at(&r, 1, u, 'R', first, 4);
+		access_at(&r, 1, u, 'W', first, 5);
+		event(&r, 1, HISTORY_UNLOCK, 0);
+		access_at(&r, 1, u, 'R', content[0], 6);
+		if (heard)
+			event(&r, 1, HISTORY_ACQUIRE, 0);
+		access_at(&r, 1, u, 'R', content[1], 7);
+		end(&r);
+		assert_int_equal(!!r.p.count, heard);
+		release(&r);
+	}
+}
+
 /* Thread 0 posts between writing x and writing y, and thread 1, which waits for the post, reads both: x is
  * handed over, and what was meant to be one is not. */
 static void handed_over_half(void **state)
@@ -596,6 +638,7 @@ int main(void)
 		cmocka_unit_test(two_posters),
 		cmocka_unit_test(memory),
 		cmocka_unit_test(by_pointer),
+		cmocka_unit_test(all_of_a_list),
 		cmocka_unit_test(handed_over_half),
 		cmocka_unit_test(bystander),
 		cmocka_unit_test(schedules_keep_to_it),

@@ -184,6 +184,11 @@ def futures(atomsan, source, work):
     twins(atomsan, source, work, "futures.cc", "fill")
 
 
+def events(atomsan, source, work):
+    """Who takes a list knows of all that is in it when it takes it."""
+    twins(atomsan, source, work, "events.c", "drain")
+
+
 def refuses(atomsan, source, work):
     """What is wrong with the command line or the files is one sentence and status 1."""
     def refused(*words):
@@ -220,7 +225,7 @@ def main():
     os.environ.pop("ATOMSAN_OPTIONS", None)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        if name in ("refuses", "sinks", "spelling", "intended", "reread", "pool", "futures"):
+        if name in ("refuses", "sinks", "spelling", "intended", "reread", "pool", "futures", "events"):
             globals()[name](atomsan, source, pathlib.Path(work))
         else:
             program(atomsan, source, name, pathlib.Path(work))
