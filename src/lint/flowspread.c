@@ -186,7 +186,11 @@ static void spread_inst(struct flow_work *w, uint32_t i, uint32_t block)
 		     symbol++)
 			flowset_add_symbol(w, inst->value, symbol - 1, DATA);
 		flowset_add(w, inst->value, flowset_of(w, program_operand(p, inst, 0)), DATA);
-		with_place(w, inst->value, program_operand(p, inst, 0));
+		base = inst->op == PROGRAM_LOAD ? flowset_stored(p, i) : 0;
+		if (base)
+			flowset_add(w, inst->value, flowset_of(w, base), DATA);
+		else
+			with_place(w, inst->value, program_operand(p, inst, 0));
 		break;
 	case PROGRAM_STORE:
 		if (!flowset_is_private(w, program_operand(p, inst, 1)))
