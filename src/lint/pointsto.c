@@ -345,6 +345,17 @@ static uint32_t functions_fitting(struct pointsto *pt, uint32_t node, uint32_t s
 	return number;
 }
 
+#define THREAD_RUNS "6_M_runEv" /* what a std::thread does, by its mangled name */
+
+/* Is it called by nobody but the C++ library's own code, when a thread starts? */
+static bool is_run_by_library(const struct program *p, uint32_t function)
+{
+	static const char state[] = "_ZNSt6thread11_State_impl";
+	const char *name = program_text(p, p->functions[function].linkage);
+
+	return !strncmp(name, state, sizeof(state) - 1) && strstr(name, THREAD_RUNS);
+}
+
 /* Functions that lie in a node, as far as the call's type fits (0: any), and the name has a part (NULL: any).
  */
 static bool targets_in(struct pointsto *pt, struct pointsto_open *open, struct shape_cell cell,
@@ -367,7 +378,8 @@ static bool targets_in(struct pointsto *pt, struct pointsto_open *open, struct s
 	all = &pt->functions.at[number].at;
 	for (uint32_t i = 0; i < all->count; i++) {
 		++*pt->steps;
-		if (only && !strstr(program_text(p, p->functions[all->at[i]].linkage), only))
+		if (only ? !strstr(program_text(p, p->functions[all->at[i]].linkage), only)
+			 : is_run_by_library(p, all->at[i]))
 			continue;
 		open->found = true;
 		if (pt->mark[all->at[i]] != inst)
@@ -407,7 +419,7 @@ static void resolve_call(struct pointsto *pt, struct pointsto_open *open, bool g
 		for (uint32_t f = 1; f < p->functions_count; f++)
 			if (p->functions[f].flags & FUNCTION_ADDRESS_TAKEN &&
 			    p->functions[f].flags & FUNCTION_DEFINED &&
-			    p->functions[f].signature == inst->size)
+			    p->functions[f].signature == inst->size && !is_run_by_library(p, f))
 				push_target(pt, number, f);
 		pt->guessed++;
 	}
@@ -435,7 +447,7 @@ static void resolve_create(struct pointsto *pt, struct pointsto_open *open, cons
 		table.at += VIRTUAL_RUN;
 		run = shape_peek(pt->shape, table);
 		/* Tables of several classes may have become one. */
-		targets_in(pt, open, run, 0, "6_M_runEv");
+		targets_in(pt, open, run, 0, THREAD_RUNS);
 		for (uint32_t i = 0; pt->slots[number] && i < pt->targets.at[pt->slots[number]].count; i++) {
 			const struct program_function *f =
 				&p->functions[pt->targets.at[pt->slots[number]].at[i]];
