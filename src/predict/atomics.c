@@ -80,10 +80,10 @@ void atomics_as_locks(struct history *h)
 	free(locks);
 }
 
+/* Who adds to a count acquires as well, as a rule: an exchange that does is none. */
 static bool releases(const struct history_event *e)
 {
-	return e->kind == HISTORY_SET || e->kind == HISTORY_SWAP ||
-	       (e->kind == HISTORY_EXCHANGE && e->update);
+	return e->kind == HISTORY_SET || e->kind == HISTORY_SWAP;
 }
 
 bool *atomics_find_flags(const struct history *h)

@@ -60,8 +60,7 @@ enum history_kind {
 struct history_event {
 	uint32_t thread : 24;
 	uint32_t kind : 7;   /* enum history_kind */
-	uint32_t update : 1; /* WRITE: second half of a plain update (x += 1), which is not one step;
-			      * EXCHANGE: it releases, too */
+	uint32_t update : 1; /* WRITE: second half of a plain update (x += 1), which is not one step */
 	uint32_t object;     /* variable, lock, thread, condition, ... */
 	uint32_t site;       /* program place, 0: not known */
 	uint32_t unit;       /* accesses: the block, see units; 0: none */

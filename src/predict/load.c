@@ -251,9 +251,9 @@ static void make_anew(struct load *l, const struct trace_event *e)
 }
 
 /* What belongs to no atomic set may still be how threads talk to each other. */
-static void atomic(struct load *l, uint64_t address, enum history_kind kind, bool releases)
+static void atomic(struct load *l, uint64_t address, enum history_kind kind)
 {
-	add(l, kind, atomic_object(l, address), 0, l->event->site, kind == HISTORY_EXCHANGE && releases);
+	add(l, kind, atomic_object(l, address), 0, l->event->site, false);
 }
 
 static bool guards(const struct load *l, uint64_t site)
@@ -370,7 +370,7 @@ static void operation(void *user, const struct trace_event *e, uint64_t time)
 	case TRACE_OP_ATOMIC_FAILED:
 	case TRACE_OP_ATOMIC_STORE:
 	case TRACE_OP_ATOMIC_RMW:
-		atomic(l, at, atomic_kind(l, e), releases(e));
+		atomic(l, at, atomic_kind(l, e));
 		break;
 	case TRACE_OP_ONCE_END:
 	case TRACE_OP_ONCE_SEEN:
@@ -457,8 +457,7 @@ int load_history(struct trace *trace, const struct model_options *options, struc
 			atomic(&l, event.address | NOT_ATOMIC,
 			       event.access == ATOMSAN_WRITE || event.access == ATOMSAN_UPDATE
 				       ? HISTORY_RELEASE
-				       : HISTORY_ACQUIRE,
-			       false);
+				       : HISTORY_ACQUIRE);
 		if (l.time == UINT32_MAX || history->full) {
 			more = err_set(err, "%s: there are more events than prediction can number",
 				       trace->path);

@@ -319,7 +319,6 @@ static void look_at(struct build *b, uint32_t i)
 		b->once[e->object] = i + 1;
 		break;
 	case HISTORY_SET:
-	case HISTORY_EXCHANGE:
 	case HISTORY_SWAP:
 		b->set[e->object] = i + 1;
 		break;

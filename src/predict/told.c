@@ -36,6 +36,8 @@ struct find {
 	uint32_t *writers;         /* by variable: the last write, plus one; 0 if another read it since */
 	uint32_t *wrote;           /* by variable: the last write, plus one */
 	uint32_t *heard;           /* by thread: the last event that may have told it something, plus one */
+	bool *taken;               /* by thread: what it read then it took away, by writing there */
+	bool *gave_up;             /* by thread: a lock, since then */
 	struct sections *sections; /* by thread */
 	struct map known;          /* block and thread */
 	struct map limits; /* two threads: what the second did before it was last told of by the first, plus
@@ -186,7 +188,9 @@ static void access_block(struct find *f, uint32_t block, uint32_t event)
 	said = first_told(f, &f->told[events[allocated - 1].thread], allocated - 1, block);
 	if (said >= event)
 		said = allocated - 1;
-	add_edge(f, whole_sections(f, (struct told_edge){said, heard > said + 1 ? heard - 1 : event}));
+	add_edge(f,
+		 whole_sections(f, (struct told_edge){said, f->taken[thread] && heard > said + 1 ? heard - 1
+												 : event}));
 }
 
 static bool lets_others_go(const struct history_event *e)
@@ -277,14 +281,22 @@ static void look_at(struct find *f, const struct history_event *e, uint32_t i)
 		lock(&f->sections[e->thread], e, i);
 	if (e->kind == HISTORY_UNLOCK)
 		unlock(&f->sections[e->thread], e, i);
+	if (e->kind == HISTORY_UNLOCK)
+		f->gave_up[e->thread] = true;
 	if (e->kind == HISTORY_ALLOC) {
 		f->allocated[e->object] = i + 1;
 		tell(&f->allocs[e->thread], i);
 	}
 	if (history_is_access(e))
 		look_at_access(f, e, i);
-	if (listens(f, e))
+	if (listens(f, e)) {
 		f->heard[e->thread] = i + 1;
+		f->taken[e->thread] = f->gave_up[e->thread] = false;
+	} else if (e->kind == HISTORY_WRITE && f->heard[e->thread] && !f->gave_up[e->thread]) {
+		const struct history_event *read = &f->h->events[f->heard[e->thread] - 1];
+
+		f->taken[e->thread] |= read->kind == HISTORY_READ && read->object == e->object;
+	}
 }
 
 static int by_heard(const void *a, const void *b)
@@ -306,6 +318,8 @@ void told_find(struct told *t, const struct history *h)
 	f.writers = mem_zalloc(h->variable_count + 1ull, sizeof(*f.writers));
 	f.wrote = mem_zalloc(h->variable_count + 1ull, sizeof(*f.wrote));
 	f.heard = mem_zalloc(h->thread_count + 1ull, sizeof(*f.heard));
+	f.taken = mem_zalloc(h->thread_count + 1ull, sizeof(*f.taken));
+	f.gave_up = mem_zalloc(h->thread_count + 1ull, sizeof(*f.gave_up));
 	f.sections = mem_zalloc(h->thread_count + 1ull, sizeof(*f.sections));
 	for (uint32_t i = 0; i < h->count; i++)
 		look_at(&f, &h->events[i], i);
@@ -322,6 +336,8 @@ void told_find(struct told *t, const struct history *h)
 	free(f.writers);
 	free(f.wrote);
 	free(f.heard);
+	free(f.taken);
+	free(f.gave_up);
 	free(f.sections);
 	map_release(&f.limits);
 	map_release(&f.known);

@@ -15,6 +15,10 @@
  * from node to node, heard of all of them when it took the list.) And where both hold the same
  * lock, all of one critical section comes before all of the other.
  *
+ * This is said only of who took away what it read, by writing there in the same critical section. Who
+ * only copied a pointer would, had it come earlier, have copied another and done the
+ * same with that: to go by a copy that grew old is what is looked for.
+ *
  * What came by a way that nobody sees (a pipe) may have been heard later than that. Where the run
  * shows it, because nothing was said yet when the thread listened last, only the access is
  * known to come later.

@@ -44,7 +44,7 @@ class Event
       public:
 	void set()
 	{
-		state.exchange(1, std::memory_order_acq_rel);
+		state.exchange(1, std::memory_order_release);
 	}
 
 	bool is_set()
