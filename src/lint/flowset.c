@@ -100,3 +100,42 @@ bool flowset_is_private(struct flow_work *w, uint32_t pointer)
 	known = maker ? pointsto_known(&w->lint->pt, &p->insts[maker]) : NULL;
 	return maker && (p->insts[maker].op == PROGRAM_ALLOCA || (known && known->kind == KNOWN_ALLOCATE));
 }
+
+static bool is_local(const struct program *p, uint32_t base)
+{
+	uint32_t maker = program_maker(p, base);
+
+	return maker && p->insts[maker].op == PROGRAM_ALLOCA;
+}
+
+uint32_t flowset_stored(const struct program *p, uint32_t load)
+{
+	const struct program_inst *inst = &p->insts[load];
+	uint32_t first = p->blocks[inst->block].inst, base, other;
+	int64_t at, there;
+
+	base = flowset_base(p, program_operand(p, inst, 0), &at);
+	if (!is_local(p, base))
+		return 0;
+	for (uint32_t i = load; i-- > first;) {
+		const struct program_inst *before = &p->insts[i];
+
+		switch ((enum program_op)before->op) {
+		case PROGRAM_STORE:
+			other = flowset_base(p, program_operand(p, before, 1), &there);
+			if (other == base && there == at && before->size == inst->size)
+				return program_operand(p, before, 0);
+			if (other == base || !is_local(p, other))
+				return 0;
+			break;
+		case PROGRAM_CALL:
+		case PROGRAM_UPDATE:
+		case PROGRAM_MOVE:
+		case PROGRAM_FILL:
+			return 0;
+		default:
+			break;
+		}
+	}
+	return 0;
+}

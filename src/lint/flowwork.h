@@ -153,6 +153,10 @@ uint64_t flowset_memory(uint32_t base, int64_t at);
 uint32_t flowset_base(const struct program *p, uint32_t value, int64_t *at);
 /* Does it lead to memory that never leaves its thread, or that this function has just made? */
 bool flowset_is_private(struct flow_work *w, uint32_t pointer);
+/* The value that was stored right before where the load finds it: what lay there earlier is gone. 0: not
+ * known.
+ */
+uint32_t flowset_stored(const struct program *p, uint32_t load);
 
 void flowspread_all(struct flow_work *w);
 /* Adds what a block depends on because of the condition at the end of another; true if there was news. */

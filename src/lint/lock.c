@@ -176,9 +176,33 @@ static void find_elements(struct lint *lint, struct elements *e)
 	}
 }
 
+/* By lock: the threads that may take it. The caller frees it. */
+static uint64_t *find_takers(struct lint *lint)
+{
+	uint64_t *takers = mem_zalloc(lint->regions.locks.count + 1ull, sizeof(*takers));
+
+	for (uint32_t i = 1; i < lint->program.insts_count; i++) {
+		uint32_t lock = map_get(&lint->regions.lock_of, i);
+
+		if (lock)
+			takers[lock - 1] |= lint->threads.reach[program_function_of(&lint->program, i)];
+	}
+	return takers;
+}
+
+/* A thread's own argument is also known to who made the thread. */
+static bool is_taken_by_maker(const struct lint *lint, uint64_t takers)
+{
+	for (uint32_t t = 0; t < lint->threads.count; t++)
+		if (takers >> t & 1 && takers & lint->threads.at[t].descendants & ~(1ull << t))
+			return true;
+	return false;
+}
+
 void lock_find_private(struct lint *lint)
 {
 	struct elements elements = {.next = NULL};
+	uint64_t *takers = find_takers(lint);
 
 	find_elements(lint, &elements);
 	for (uint32_t i = 1; i < lint->regions.locks.count; i++) {
@@ -198,8 +222,10 @@ void lock_find_private(struct lint *lint)
 			       !elements.holds_data[i] && !shape_is_flat(lint->pt.shape, cell.node);
 		lock->is_private =
 			objects && own == objects &&
-			(!access_node_shared(lint, cell.node) || lint->accesses.node_own[cell.node]);
+			(!access_node_shared(lint, cell.node) ||
+			 (lint->accesses.node_own[cell.node] && !is_taken_by_maker(lint, takers[i])));
 	}
+	free(takers);
 	map_release(&elements.by_node);
 	free(elements.next);
 	free(elements.from);

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "lint/threadstate.h"
+
 /* Rounds over what depends on answers. Each makes something the same, and programs need few. */
 enum { MOST_ROUNDS = 64, VIRTUAL_RUN = 16 };
 
@@ -367,7 +369,8 @@ static bool targets_in(struct pointsto *pt, struct pointsto_open *open, struct s
 	all = &pt->functions.at[number].at;
 	for (uint32_t i = 0; i < all->count; i++) {
 		++*pt->steps;
-		if (only && !strstr(program_text(p, p->functions[all->at[i]].linkage), only))
+		if (only ? !strstr(program_text(p, p->functions[all->at[i]].linkage), only)
+			 : threadstate_is_run(p, all->at[i]))
 			continue;
 		open->found = true;
 		if (pt->mark[all->at[i]] != inst)
@@ -407,7 +410,7 @@ static void resolve_call(struct pointsto *pt, struct pointsto_open *open, bool g
 		for (uint32_t f = 1; f < p->functions_count; f++)
 			if (p->functions[f].flags & FUNCTION_ADDRESS_TAKEN &&
 			    p->functions[f].flags & FUNCTION_DEFINED &&
-			    p->functions[f].signature == inst->size)
+			    p->functions[f].signature == inst->size && !threadstate_is_run(p, f))
 				push_target(pt, number, f);
 		pt->guessed++;
 	}
@@ -429,13 +432,21 @@ static void resolve_create(struct pointsto *pt, struct pointsto_open *open, cons
 		/* A unique_ptr to a state, whose virtual table has run() behind two destructors. */
 		struct shape_cell state = shape_peek(pt->shape, cell), table, run;
 
-		table = shape_peek(pt->shape, state);
-		if (!table.node)
-			return;
-		table.at += VIRTUAL_RUN;
-		run = shape_peek(pt->shape, table);
-		/* Tables of several classes may have become one. */
-		targets_in(pt, open, run, 0, "6_M_runEv");
+		uint32_t runs = pt->slots[number] ? 0 : threadstate_run(p, number, (uint32_t)known->a);
+
+		if (runs) {
+			push_target(pt, number, runs);
+			map_set(&pt->settled, number, 1);
+		}
+		if (!map_get(&pt->settled, number)) {
+			table = shape_peek(pt->shape, state);
+			if (!table.node)
+				return;
+			table.at += VIRTUAL_RUN;
+			run = shape_peek(pt->shape, table);
+			/* Tables of several classes may have become one. */
+			targets_in(pt, open, run, 0, THREADSTATE_RUN);
+		}
 		for (uint32_t i = 0; pt->slots[number] && i < pt->targets.at[pt->slots[number]].count; i++) {
 			const struct program_function *f =
 				&p->functions[pt->targets.at[pt->slots[number]].at[i]];
@@ -579,6 +590,7 @@ void pointsto_release(struct pointsto *pt)
 	for (uint32_t i = 0; i < pt->targets.count; i++)
 		vec_free(&pt->targets.at[i]);
 	vec_free(&pt->targets);
+	map_release(&pt->settled);
 	vec_free(&pt->open);
 	for (uint32_t i = 0; i < pt->functions.count; i++)
 		vec_free(&pt->functions.at[i].at);

@@ -60,6 +60,7 @@ struct pointsto {
 	VEC(struct vec_u32) targets; /* functions that a computed call reaches, or that a new thread runs */
 	bool unsettled;              /* there were too many rounds: answers are missing */
 	uint32_t guessed;            /* computed calls whose targets are only of the right type */
+	struct map settled;          /* calls that make a thread of which it is known what it runs */
 };
 
 /* What the user says of functions outweighs what is known of them; `said` may be NULL. */

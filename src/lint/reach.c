@@ -17,16 +17,23 @@ static void reach_from(struct lint *lint, struct shape_cell cell, struct vec_u32
 	vec_push(waiting, node);
 }
 
+/* What something else leads to as well is no thread's own. */
 static void reach_all(struct lint *lint, struct vec_u32 *waiting)
 {
+	struct accesses *a = &lint->accesses;
 	struct shape_cell target;
 	int64_t at;
 
 	while (waiting->count) {
 		uint32_t node = waiting->at[--waiting->count];
 
-		for (uint32_t i = 0; shape_field(lint->pt.shape, node, i, &at, &target); i++)
+		for (uint32_t i = 0; shape_field(lint->pt.shape, node, i, &at, &target); i++) {
+			uint32_t to = shape_find(lint->pt.shape, target).node;
+
+			if (to != node && to < a->nodes)
+				a->node_own[to] = false;
 			reach_from(lint, target, waiting);
+		}
 	}
 }
 

@@ -88,8 +88,9 @@ static bool changes_set(const struct lint *lint, uint32_t region, const char *se
 	return false;
 }
 
-/* Does the region make itself a user of something? What it found then stays until it is done with it. */
-static bool counts_itself(const struct lint *lint, uint32_t region)
+/* Does the region make itself a user of something (of the set, if one is given)? What it found then stays
+ * until it is done with it. */
+static bool counts_itself(const struct lint *lint, uint32_t region, const char *set)
 {
 	const struct view_set *s = &lint->views->regions[region];
 
@@ -98,10 +99,23 @@ static bool counts_itself(const struct lint *lint, uint32_t region)
 			uint32_t item = s->at.at[i].items.at[n];
 
 			if (item & 1 && !view_is_everything(&s->at.at[i]) &&
+			    (!set || !strcmp(lint->accesses.variables.at[item / 2].set, set)) &&
 			    update_counts_users(lint, item / 2))
 				return true;
 		}
 	return false;
+}
+
+/*
+ * Does the old value only say which object is used, and was its user counted in the same region as it
+ * was read? Then the object is there still. Who is counted only now was not.
+ */
+static bool is_held(const struct lint *lint, const struct flow_edge *e, uint32_t region)
+{
+	const struct access *b = &lint->accesses.at.at[e->to.access];
+	const char *set = lint->accesses.variables.at[b->variable].set;
+
+	return e->to.kind == USE_ADDRESSES && counts_itself(lint, region, set) && !update_counts_up(lint, b);
 }
 
 static bool region_reads(const struct lint *lint, uint32_t region, uint32_t variable)
@@ -284,7 +298,7 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 			c -= 0.05;
 		/* A ticket that something else is done with. */
 		v->taken |= !same && taken_along(lint, e->from.access);
-		if (v->taken)
+		if (v->taken || is_held(lint, e, v->first_region))
 			c *= 0.4;
 	} else if (v->searches) {
 		c = 0.65;
@@ -310,7 +324,7 @@ static double weigh(struct lint *lint, const struct recheck *recheck, const stru
 			c *= 0.5;
 		/* Not a mere look: a ticket, a claim. */
 		if (v->taken || changes_set(lint, v->first_region, x->set) ||
-		    counts_itself(lint, v->first_region))
+		    counts_itself(lint, v->first_region, NULL))
 			c *= 0.6;
 	}
 	if (pair_is_job(lint, e->to.via, e->from.via))

@@ -157,6 +157,17 @@ static void find_threads(struct thread_build *b)
 	}
 }
 
+/* Memory that is allocated once, and then handed to thread after thread in a loop, is nobody's own. */
+static bool made_as_often(const struct lint *lint, uint32_t maker, uint32_t create)
+{
+	uint32_t f = program_function_of(&lint->program, create);
+	const struct cfg *c = &lint->cfgs[f];
+	uint32_t loop = c->loop[lint_block(lint, create)];
+
+	return program_function_of(&lint->program, maker) == f &&
+	       (loop == CFG_NONE || cfg_inside(c, lint_block(lint, maker), loop));
+}
+
 /* Does each thread made here get an argument of its own: an element by index, fresh memory? */
 static void own_arguments(struct lint *lint)
 {
@@ -171,7 +182,9 @@ static void own_arguments(struct lint *lint)
 			continue;
 		thread->owns_argument =
 			(p->insts[maker].op == PROGRAM_OFFSET && p->insts[maker].flags & PROGRAM_ARRAY) ||
-			(known && (known->kind == KNOWN_ALLOCATE || known->kind == KNOWN_CREATE_TASK));
+			(known && known->kind == KNOWN_ALLOCATE &&
+			 made_as_often(lint, maker, thread->create)) ||
+			(known && known->kind == KNOWN_CREATE_TASK);
 	}
 }
 

@@ -91,7 +91,12 @@ bool update_counts_users(const struct lint *lint, uint32_t variable)
 	bool up = false, down = false;
 
 	for (uint32_t i = 0; i < v->writes.count; i++) {
-		const struct program_inst *inst = &p->insts[lint->accesses.at.at[v->writes.at[i]].inst];
+		const struct access *write = &lint->accesses.at.at[v->writes.at[i]];
+		const struct program_inst *inst = &p->insts[write->inst];
+
+		/* Of a new object, which may be a copy of another, nobody is a user yet. */
+		if (write->fresh)
+			continue;
 		int kind = inst->op == PROGRAM_STORE ? counts(p, program_operand(p, inst, 0)) : 0;
 
 		if (!kind)
@@ -100,4 +105,21 @@ bool update_counts_users(const struct lint *lint, uint32_t variable)
 		up |= kind == 1 && p->values[program_operand(p, inst, 0)].kind != VALUE_NUMBER;
 	}
 	return up && down;
+}
+
+bool update_counts_up(const struct lint *lint, const struct access *access)
+{
+	const struct program *p = &lint->program;
+	const struct variable *v = &lint->accesses.variables.at[access->variable];
+	uint32_t function = program_function_of(p, access->inst), count;
+	const uint32_t *writes = access_within(lint, &v->writes, function, &count);
+
+	for (uint32_t i = 0; i < count && update_counts_users(lint, access->variable); i++) {
+		const struct program_inst *inst = &p->insts[lint->accesses.at.at[writes[i]].inst];
+		uint32_t value = inst->op == PROGRAM_STORE ? program_operand(p, inst, 0) : 0;
+
+		if (value && counts(p, value) == 1 && p->values[value].kind != VALUE_NUMBER)
+			return true;
+	}
+	return false;
 }

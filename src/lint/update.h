@@ -25,5 +25,7 @@ bool update_is(const struct updates *updates, const struct access *read);
  * region of its own takes nothing apart.
  */
 bool update_counts_users(const struct lint *lint, uint32_t variable);
+/* Is the access to such a count, and does its function add one to it? */
+bool update_counts_up(const struct lint *lint, const struct access *access);
 
 #endif

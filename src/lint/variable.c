@@ -143,8 +143,19 @@ static bool name_variable(struct lint *lint, struct naming *naming, uint32_t nod
 	}
 }
 
+/* Are they known to be two members of one struct, each a thing of the C++ library's: counts.read,
+ * counts.written? Their functions are inlined, so that the way to them is seen. */
+static bool are_two(const char *a, const char *b, const char *inner)
+{
+	const char *x = strchr(a, '.'), *y = strchr(b, '.');
+
+	return starts(inner, "std::") && !starts(a, "std::") && x && y && x - a == y - b &&
+	       !strncmp(a, b, (size_t)(x - a)) && strcmp(a, b) != 0;
+}
+
+/* By its name; by what it is in the innermost struct, if the name is of that, and `of` is its name. */
 static uint32_t find_variable(struct lint *lint, struct naming *naming, uint32_t node, const char *name,
-			      uint64_t *key)
+			      const char *of, uint64_t *key)
 {
 	struct accesses *a = &lint->accesses;
 	uint32_t number;
@@ -153,7 +164,8 @@ static uint32_t find_variable(struct lint *lint, struct naming *naming, uint32_t
 	for (; (number = map_get(&naming->by_key, *key)); ++*key)
 		if (a->variables.at[number].node == node &&
 		    (!strcmp(a->variables.at[number].name, name) ||
-		     (a->variables.at[number].inner && !strcmp(a->variables.at[number].inner, name))))
+		     (a->variables.at[number].inner && !strcmp(a->variables.at[number].inner, name) &&
+		      !(of && are_two(a->variables.at[number].name, of, name)))))
 			return number;
 	return 0;
 }
@@ -193,9 +205,9 @@ uint32_t variable_of(struct lint *lint, struct naming *naming, uint32_t node, ui
 		return 0;
 	if (*inner && !*whole) {
 		v.inner = inner;
-		number = find_variable(lint, naming, node, inner, &inner_key);
+		number = find_variable(lint, naming, node, inner, v.name, &inner_key);
 	}
-	uint32_t named = find_variable(lint, naming, node, v.name, &name_key);
+	uint32_t named = find_variable(lint, naming, node, v.name, NULL, &name_key);
 
 	if (!number)
 		number = named;

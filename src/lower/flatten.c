@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cxxlib.h"
 #include "lint/known.h"
 #include "lower/lower.h"
 #include "pass/pass.h"
@@ -160,6 +161,22 @@ static bool is_ignored(const struct note *note)
 	       (note->base_kind == ATOMSAN_BASE_GLOBAL && select_variable_ignored(note->base));
 }
 
+/* Does the C++ library do it for itself, to synchronise: in a header for that, or in what that calls? */
+static bool is_librarys_own(LLVMValueRef i)
+{
+	LLVMMetadataRef location = LLVMInstructionGetDebugLoc(i);
+
+	for (; location; location = LLVMDILocationGetInlinedAt(location)) {
+		const char *file = di_file(LLVMDILocationGetScope(location));
+
+		if (cxxlib_synchronises(file))
+			return true;
+		if (!file || !strstr(file, "/include/c++/"))
+			return false;
+	}
+	return false;
+}
+
 static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, bool write)
 {
 	struct note note;
@@ -171,12 +188,13 @@ static uint32_t note_of(LLVMValueRef i, LLVMValueRef pointer, LLVMTypeRef type, 
 	if (!note_find(i, write, &note) || (note.base_kind == ATOMSAN_BASE_GLOBAL && !*note.member))
 		describe_again(i, pointer, type, 0, &note);
 	name_by_owner(i, pointer, type, &note);
-	entry = (struct program_note){table_text(note.type),
-				      table_text(note.member),
-				      table_text(note.base),
-				      note.base_kind,
-				      note.flags | (is_ignored(&note) ? PROGRAM_NOTE_IGNORED : 0),
-				      inner_of(i, write)};
+	entry = (struct program_note){
+		table_text(note.type),
+		table_text(note.member),
+		table_text(note.base),
+		note.base_kind,
+		note.flags | (is_ignored(&note) || is_librarys_own(i) ? PROGRAM_NOTE_IGNORED : 0),
+		inner_of(i, write)};
 	if (!last_number || memcmp(&entry, &last, sizeof(entry))) {
 		last = entry;
 		last_number = table_notes(&entry);

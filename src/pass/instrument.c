@@ -413,7 +413,7 @@ static void atomic_access(LLVMValueRef instruction, LLVMValueRef pointer, LLVMTy
 		note.flags |= ATOMSAN_SITE_VOLATILE;
 	if (LLVMIsAAtomicCmpXchgInst(instruction))
 		note.flags |= ATOMSAN_SITE_MAY_FAIL;
-	if (kind == ATOMSAN_ATOMIC_LOAD && util_guards(instruction, 6))
+	if (kind == ATOMSAN_ATOMIC_LOAD && util_guards_far(instruction, 10))
 		note.flags |= ATOMSAN_SITE_GUARDS;
 	emit_before(instruction);
 	arguments[0] = pointer;

@@ -354,6 +354,8 @@ bool util_is_intrinsic(LLVMValueRef call, const char *prefix);
 bool util_named_like(LLVMValueRef function, const char *const *prefixes); /* the last is NULL */
 /* Does a branch depend on the value, as it is or compared, over so many steps? */
 bool util_guards(LLVMValueRef value, unsigned depth);
+/* The same, also by way of local variables and of what the function returns to callers in this module. */
+bool util_guards_far(LLVMValueRef value, unsigned depth);
 /*
  * Do two addresses, computed in so many steps, mean the same? What is loaded from one address twice is taken
  * for the same: for a lock because who changes the pointer to one that is held loses it.

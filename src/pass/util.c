@@ -81,11 +81,61 @@ LLVMAttributeRef util_call_attribute(LLVMValueRef call, const char *name)
 	return at || !callee ? at : LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind);
 }
 
-bool util_guards(LLVMValueRef value, unsigned depth)
+#define FAR_USES 1000 /* uses of values that are looked at, lest a getter with many callers take long */
+
+static bool guards(LLVMValueRef value, unsigned depth, unsigned *far);
+
+/* A local variable that is only loaded and stored: what unoptimised code keeps all values in. */
+static bool is_slot(LLVMValueRef pointer)
+{
+	if (!LLVMIsAAllocaInst(pointer))
+		return false;
+	for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (!LLVMIsALoadInst(user) && !util_is_intrinsic(user, "llvm.lifetime.") &&
+		    (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 1) != pointer))
+			return false;
+	}
+	return true;
+}
+
+static bool guards_from_slot(LLVMValueRef store, LLVMValueRef value, unsigned depth, unsigned *far)
+{
+	LLVMValueRef slot = LLVMGetOperand(store, 1);
+
+	if (LLVMGetOperand(store, 0) != value || !is_slot(slot))
+		return false;
+	for (LLVMUseRef use = LLVMGetFirstUse(slot); use; use = LLVMGetNextUse(use))
+		if (LLVMIsALoadInst(LLVMGetUser(use)) && guards(LLVMGetUser(use), depth, far))
+			return true;
+	return false;
+}
+
+static bool guards_in_callers(LLVMValueRef back, unsigned depth, unsigned *far)
+{
+	LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(back));
+
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef call = LLVMGetUser(use);
+
+		if ((LLVMIsACallInst(call) || LLVMIsAInvokeInst(call)) && util_callee(call) == function &&
+		    guards(call, depth, far))
+			return true;
+	}
+	return false;
+}
+
+/* `far`: uses that may still be looked at; NULL: values do not leave registers. */
+static bool guards(LLVMValueRef value, unsigned depth, unsigned *far)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 
+		if (far && !(*far)--) {
+			*far = 0;
+			return false;
+		}
 		if (!LLVMIsAInstruction(user))
 			continue;
 		switch (LLVMGetInstructionOpcode(user)) {
@@ -101,7 +151,15 @@ bool util_guards(LLVMValueRef value, unsigned depth)
 		case LLVMXor:
 		case LLVMFreeze:
 		case LLVMPHI:
-			if (depth && util_guards(user, depth - 1))
+			if (depth && guards(user, depth - 1, far))
+				return true;
+			break;
+		case LLVMStore:
+			if (far && depth && guards_from_slot(user, value, depth - 1, far))
+				return true;
+			break;
+		case LLVMRet:
+			if (far && depth && guards_in_callers(user, depth - 1, far))
 				return true;
 			break;
 		default:
@@ -109,6 +167,18 @@ bool util_guards(LLVMValueRef value, unsigned depth)
 		}
 	}
 	return false;
+}
+
+bool util_guards(LLVMValueRef value, unsigned depth)
+{
+	return guards(value, depth, NULL);
+}
+
+bool util_guards_far(LLVMValueRef value, unsigned depth)
+{
+	unsigned far = FAR_USES;
+
+	return guards(value, depth, &far);
 }
 
 bool util_alike(LLVMValueRef a, LLVMValueRef b, unsigned steps)

@@ -37,6 +37,8 @@ static bool look_at(struct use *u, const struct history_event *e)
 		u->owner = 0;
 		return u->first != 0;
 	case HISTORY_RELEASE:
+	case HISTORY_SWAP:
+	case HISTORY_MARK:
 		u->other |= u->first != 0;
 		return false;
 	default:
@@ -46,7 +48,7 @@ static bool look_at(struct use *u, const struct history_event *e)
 
 static bool is_atomic(const struct history_event *e)
 {
-	return e->kind >= HISTORY_RELEASE && e->kind <= HISTORY_EXCHANGE;
+	return e->kind >= HISTORY_RELEASE && e->kind <= HISTORY_MARK;
 }
 
 void atomics_as_locks(struct history *h)
@@ -78,6 +80,12 @@ void atomics_as_locks(struct history *h)
 	free(locks);
 }
 
+/* Who adds to a count acquires as well, as a rule: an exchange that does is none. */
+static bool releases(const struct history_event *e)
+{
+	return e->kind == HISTORY_SET || e->kind == HISTORY_SWAP;
+}
+
 bool *atomics_find_flags(const struct history *h)
 {
 	bool *flags = mem_zalloc(h->atomic_count + 1ull, sizeof(*flags));
@@ -86,9 +94,9 @@ bool *atomics_find_flags(const struct history *h)
 	for (uint32_t i = 0; i < h->count; i++) {
 		const struct history_event *e = &h->events[i];
 
-		if (e->kind != HISTORY_RELEASE && e->kind != HISTORY_SET && e->kind != HISTORY_EXCHANGE)
+		if (e->kind != HISTORY_RELEASE && e->kind != HISTORY_EXCHANGE && !releases(e))
 			continue;
-		flags[e->object] = e->kind == HISTORY_SET && !written[e->object];
+		flags[e->object] = releases(e) && !written[e->object];
 		written[e->object] = true;
 	}
 	free(written);

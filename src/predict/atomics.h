@@ -8,8 +8,11 @@
  * between, and what others exchange meanwhile fails. That is a spin lock
  * or a try-lock, and becomes a lock.
  *
- * A flag: it is stored once, with release. Who loads it with acquire afterwards
- * and goes on as the value says could not have gone on so before.
+ * A flag: it is set once, with release, by a store or by an exchange that
+ * does not acquire. Who loads it
+ * with acquire afterwards and goes on as the value says could not have gone on so
+ * before. Who waits for it may say so in the same word (a bit, relaxed): that tells
+ * nobody anything, and what was set goes on through it (a release sequence).
  */
 #ifndef ATOMSAN_PREDICT_ATOMICS_H
 #define ATOMSAN_PREDICT_ATOMICS_H

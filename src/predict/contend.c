@@ -86,6 +86,37 @@ static void look_at(struct find *f, uint32_t variable, uint32_t event)
 			look_at(f, child, event);
 }
 
+/* Of a variable and of what was split off it later: is one contended for, or are they all beside one? */
+static bool look_beside(struct find *f, uint32_t variable, uint32_t event, bool mark)
+{
+	const struct history *h = f->order->history;
+	const struct history_variable *v = &h->variables[variable];
+	bool any = f->c->variables[variable];
+
+	if (mark && v->kept && !any)
+		f->c->beside[variable] = true;
+	for (uint32_t child = v->child; child != HISTORY_NONE; child = h->variables[child].sibling)
+		if (h->variables[child].since > event)
+			any |= look_beside(f, child, event, mark);
+	return any;
+}
+
+static void find_beside(struct find *f)
+{
+	const struct history *h = f->order->history;
+	bool *units = mem_zalloc(h->unit_count + 1ull, sizeof(*units));
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < h->count; i++) {
+			const struct history_event *e = &h->events[i];
+
+			if (!history_is_access(e) || !e->unit || (pass && !units[e->unit]))
+				continue;
+			units[e->unit] |= look_beside(f, e->object, i, pass);
+		}
+	free(units);
+}
+
 void contend_find(struct contend *c, const struct order *order)
 {
 	const struct history *h = order->history;
@@ -93,15 +124,18 @@ void contend_find(struct contend *c, const struct order *order)
 
 	*c = (struct contend){0};
 	c->variables = mem_zalloc(h->variable_count + 1ull, sizeof(*c->variables));
+	c->beside = mem_zalloc(h->variable_count + 1ull, sizeof(*c->beside));
 	f.last = mem_zalloc(h->variable_count + 1ull, sizeof(*f.last));
 	for (uint32_t i = 0; i < h->count; i++)
 		if (history_is_access(&h->events[i]))
 			look_at(&f, h->events[i].object, i);
+	find_beside(&f);
 	free(f.last);
 }
 
 void contend_release(struct contend *c)
 {
 	free(c->variables);
+	free(c->beside);
 	*c = (struct contend){0};
 }

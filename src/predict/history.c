@@ -172,6 +172,8 @@ uint32_t history_add(struct history *h, struct history_event event)
 	case HISTORY_SET:
 	case HISTORY_TEST:
 	case HISTORY_EXCHANGE:
+	case HISTORY_SWAP:
+	case HISTORY_MARK:
 		if (event.object >= h->atomic_count)
 			h->atomic_count = event.object + 1;
 		break;

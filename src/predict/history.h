@@ -45,10 +45,12 @@ enum history_kind {
 	HISTORY_RELEASE,
 	HISTORY_ACQUIRE,
 	/* atomic data, see atomics.h: stored with release, loaded with acquire to decide where to go on, and
-	 * read and written in one with acquire */
+	 * read and written in one: with acquire, with release alone, with neither */
 	HISTORY_SET,
 	HISTORY_TEST,
 	HISTORY_EXCHANGE,
+	HISTORY_SWAP,
+	HISTORY_MARK,
 	HISTORY_KINDS
 };
 

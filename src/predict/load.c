@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGE_LIMIT 16384 /* bytes of one access that are looked at */
+#define RANGE_LIMIT 16384       /* bytes of one access that are looked at */
+#define NOT_ATOMIC (1ull << 63) /* with an address: volatile data and the like */
 
 struct load {
 	struct trace *trace;
@@ -19,9 +20,10 @@ struct load {
 	const struct trace_event *event;
 	struct map locks, semaphores, conditions, barriers, onces; /* address to number, plus one */
 	uint32_t lock_count, condition_count, once_count;
-	struct map written; /* variable to its last write, plus one, where values are recorded */
-	struct map atomics; /* address to number, plus one */
-	uint32_t atomic_count;
+	struct map written;      /* variable to its last write, plus one, where values are recorded */
+	struct map atomics;      /* address to number, plus one */
+	uint32_t *atomic_blocks; /* by number: the block that it lies in */
+	uint32_t atomic_count, atomic_room;
 	struct blocks blocks;
 	bool told;     /* the model handed on an access of the current event */
 	uint64_t time; /* of the current event */
@@ -224,10 +226,34 @@ static void lock(struct load *l, enum history_kind kind, uint64_t address)
 	add(l, kind, object(&l->locks, &l->lock_count, address), 0, l->event->site, false);
 }
 
+/* What lies in memory that was given back and allocated again is something else. */
+static uint32_t atomic_object(struct load *l, uint64_t address)
+{
+	uint32_t number = map_get(&l->atomics, address), block = blocks_find(&l->blocks, address);
+
+	if (number && l->atomic_blocks[number - 1] == block)
+		return number - 1;
+	if (l->atomic_count == l->atomic_room) {
+		l->atomic_room = l->atomic_room ? l->atomic_room * 2 : 64;
+		l->atomic_blocks = mem_resize(l->atomic_blocks, l->atomic_room, sizeof(*l->atomic_blocks));
+	}
+	l->atomic_blocks[l->atomic_count] = block;
+	map_set(&l->atomics, address, ++l->atomic_count);
+	return l->atomic_count - 1;
+}
+
+/* Atomic data that is written as plain data is made there, in place of what was there before. */
+static void make_anew(struct load *l, const struct trace_event *e)
+{
+	if (e->kind == TRACE_ACCESS && (e->access == ATOMSAN_WRITE || e->access == ATOMSAN_UPDATE) &&
+	    l->atomics.count)
+		map_remove(&l->atomics, e->address);
+}
+
 /* What belongs to no atomic set may still be how threads talk to each other. */
 static void atomic(struct load *l, uint64_t address, enum history_kind kind)
 {
-	add(l, kind, object(&l->atomics, &l->atomic_count, address), 0, l->event->site, false);
+	add(l, kind, atomic_object(l, address), 0, l->event->site, false);
 }
 
 static bool guards(const struct load *l, uint64_t site)
@@ -238,20 +264,23 @@ static bool guards(const struct load *l, uint64_t site)
 	return site && !trace_site(l->trace, site, &found, &ignored) && found.flags & ATOMSAN_SITE_GUARDS;
 }
 
+static bool releases(const struct trace_event *e)
+{
+	return e->flags == ATOMSAN_RELEASE || e->flags == ATOMSAN_ACQ_REL || e->flags == ATOMSAN_SEQ_CST;
+}
+
 static enum history_kind atomic_kind(const struct load *l, const struct trace_event *e)
 {
 	bool acquires =
 		e->flags == ATOMSAN_ACQUIRE || e->flags == ATOMSAN_ACQ_REL || e->flags == ATOMSAN_SEQ_CST;
-	bool releases =
-		e->flags == ATOMSAN_RELEASE || e->flags == ATOMSAN_ACQ_REL || e->flags == ATOMSAN_SEQ_CST;
 
 	switch (e->op) {
 	case TRACE_OP_ATOMIC_LOAD:
 		return acquires && guards(l, e->site) ? HISTORY_TEST : HISTORY_ACQUIRE;
 	case TRACE_OP_ATOMIC_STORE:
-		return releases ? HISTORY_SET : HISTORY_RELEASE;
+		return releases(e) ? HISTORY_SET : HISTORY_RELEASE;
 	case TRACE_OP_ATOMIC_RMW:
-		return acquires ? HISTORY_EXCHANGE : HISTORY_RELEASE;
+		return acquires ? HISTORY_EXCHANGE : releases(e) ? HISTORY_SWAP : HISTORY_MARK;
 	default:
 		return HISTORY_ACQUIRE;
 	}
@@ -386,6 +415,7 @@ static void load_release(struct load *l)
 	map_release(&l->barriers);
 	map_release(&l->onces);
 	map_release(&l->atomics);
+	free(l->atomic_blocks);
 	blocks_release(&l->blocks);
 	history_release(&l->own);
 }
@@ -421,9 +451,10 @@ int load_history(struct trace *trace, const struct model_options *options, struc
 		l.number = count_event(l.count, &event);
 		l.told = false;
 		stats->cut += cut(&event);
+		make_anew(&l, &event);
 		model_event(l.model, &event);
 		if (event.kind == TRACE_ACCESS && event.access != ATOMSAN_OBJECT && !l.told)
-			atomic(&l, event.address,
+			atomic(&l, event.address | NOT_ATOMIC,
 			       event.access == ATOMSAN_WRITE || event.access == ATOMSAN_UPDATE
 				       ? HISTORY_RELEASE
 				       : HISTORY_ACQUIRE);

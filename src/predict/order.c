@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "predict/atomics.h"
 #include "predict/handover.h"
+#include "predict/told.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +35,6 @@ struct barrier {
 	uint32_t entered, last_entered, room, last_room;
 };
 
-/* Events of one thread, ascending. */
-struct tellings {
-	uint32_t *events;
-	uint32_t count, room;
-};
-
 struct build {
 	struct order *o;
 	struct counted *semaphores, *conditions;
@@ -52,15 +47,11 @@ struct build {
 	bool unknown;       /* some thread came from nowhere */
 	struct map waits;   /* semaphore or condition, and thread: successful waits so far, plus one */
 	uint32_t *once;     /* event that ended it, plus one */
-	/* Who knows of which blocks. */
-	uint32_t *allocated;     /* by block: event, plus one */
-	struct tellings *allocs; /* by thread: its allocations */
-	struct tellings *told;   /* by thread: what may have told others something, ascending */
-	uint32_t *writers; /* by variable: the last write, plus one; 0 if it was read by another since */
-	struct map known;  /* block and thread */
-	bool *flags;       /* by atomic data: is one */
-	uint32_t *set;     /* by atomic data: event that stored it last, plus one */
-	struct map tested; /* flag and thread */
+	struct told told;   /* who knows of which blocks */
+	uint32_t next_told; /* of its edges */
+	bool *flags;        /* by atomic data: is one */
+	uint32_t *set;      /* by atomic data: event that stored it last, plus one */
+	struct map tested;  /* flag and thread */
 	struct handover *handover;
 };
 
@@ -227,76 +218,6 @@ static void barrier_leave(struct build *b, struct barrier *r, uint32_t thread, u
 		vclock_sum_use(&b->o->whole, &r->last[1], thread, event);
 }
 
-static void tell(struct tellings *t, uint32_t event)
-{
-	uint32_t at = t->count;
-
-	if (t->count == t->room) {
-		t->room = t->room ? t->room * 2 : 16;
-		t->events = mem_resize(t->events, t->room, sizeof(*t->events));
-	}
-	/* A write may be read late; most come in order. */
-	for (; at && t->events[at - 1] > event; at--)
-		t->events[at] = t->events[at - 1];
-	t->events[at] = event;
-	t->count++;
-}
-
-/* Index of the first after the event. */
-static uint32_t index_after(const struct tellings *t, uint32_t event)
-{
-	uint32_t low = 0, high = t->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (t->events[middle] <= event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* A write that somebody read only now. It matters to blocks that were allocated before it and after
- * whatever told something before it. */
-static void tell_late(struct build *b, uint32_t thread, uint32_t event)
-{
-	struct tellings *told = &b->told[thread], *allocs = &b->allocs[thread];
-	uint32_t before = index_after(told, event), alloc = index_after(allocs, event);
-
-	if (alloc && (!before || allocs->events[alloc - 1] > told->events[before - 1]))
-		tell(told, event);
-}
-
-/* The first after the event that can have told somebody of the block: not a write into it. */
-static uint32_t first_told(const struct build *b, const struct tellings *t, uint32_t event, uint32_t block)
-{
-	const struct history *h = b->o->history;
-
-	for (uint32_t i = index_after(t, event); i < t->count; i++) {
-		const struct history_event *e = &h->events[t->events[i]];
-
-		if (!history_is_access(e) || h->variables[e->object].block != block)
-			return t->events[i];
-	}
-	return HISTORY_NONE;
-}
-
-static void access_block(struct build *b, uint32_t block, uint32_t thread, uint32_t event)
-{
-	const struct history *h = b->o->history;
-	uint64_t key = (uint64_t)block << 32 | thread;
-	uint32_t allocated = b->allocated[block], told;
-
-	if (!allocated || h->events[allocated - 1].thread == thread || map_get(&b->known, key))
-		return;
-	map_set(&b->known, key, 1);
-	told = first_told(b, &b->told[h->events[allocated - 1].thread], allocated - 1, block);
-	edge(b, h->events[allocated - 1].thread, told < event ? told : allocated - 1, thread, event,
-	     ORDER_MEMORY);
-}
-
 static void handed_over(void *build, uint32_t from, uint32_t to)
 {
 	struct build *b = build;
@@ -313,21 +234,15 @@ static void found(void *build, uint32_t block, uint32_t put, uint32_t read, uint
 			(struct order_found){block, events[use].thread, use, read, events[put].thread, put});
 }
 
-static void look_at_access(struct build *b, uint32_t i)
+/* What the thread had to be told before it came here. */
+static void hear(struct build *b, uint32_t i)
 {
-	const struct history *h = b->o->history;
-	const struct history_event *e = &h->events[i];
-	uint32_t last = b->writers[e->object];
+	const struct history_event *events = b->o->history->events;
 
-	if (h->variables[e->object].block != HISTORY_NONE)
-		access_block(b, h->variables[e->object].block, e->thread, i);
-	if (b->handover)
-		handover_access(b->handover, i);
-	if (e->kind == HISTORY_WRITE) {
-		b->writers[e->object] = i + 1;
-	} else if (last && h->events[last - 1].thread != e->thread) {
-		tell_late(b, h->events[last - 1].thread, last - 1);
-		b->writers[e->object] = 0;
+	for (; b->next_told < b->told.count && b->told.edges[b->next_told].heard == i; b->next_told++) {
+		uint32_t said = b->told.edges[b->next_told].said;
+
+		edge(b, events[said].thread, said, events[i].thread, i, ORDER_MEMORY);
 	}
 }
 
@@ -341,26 +256,6 @@ static bool is_alone(const struct build *b, uint32_t thread, uint32_t event)
 		    vclock_needs(&o->basic, thread, event + 1, u) < b->ends[u])
 			return false;
 	return !b->unknown;
-}
-
-static bool lets_others_go(const struct history_event *e)
-{
-	switch ((enum history_kind)e->kind) {
-	case HISTORY_UNLOCK:
-	case HISTORY_CREATE:
-	case HISTORY_END:
-	case HISTORY_SIGNAL:
-	case HISTORY_BROADCAST:
-	case HISTORY_BARRIER_ENTER:
-	case HISTORY_POST:
-	case HISTORY_ONCE_END:
-	case HISTORY_RELEASE:
-	case HISTORY_SET:
-	case HISTORY_EXCHANGE:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /* A thread's first look at a flag after it was set; the others follow. */
@@ -389,13 +284,7 @@ static void look_at(struct build *b, uint32_t i)
 	/* Tokens are counted whether there are edges or not, and of a barrier's edges not all are kept. */
 	if (e->kind >= HISTORY_BARRIER_ENTER && e->kind <= HISTORY_SEM_WAIT)
 		end_segment(b->o, i);
-	if (lets_others_go(e))
-		tell(&b->told[e->thread], i);
 	switch ((enum history_kind)e->kind) {
-	case HISTORY_ALLOC:
-		b->allocated[e->object] = i + 1;
-		tell(&b->allocs[e->thread], i);
-		break;
 	case HISTORY_CREATE:
 		map_set(&b->created, e->object, i + 1);
 		b->alone[e->thread] = false;
@@ -430,6 +319,7 @@ static void look_at(struct build *b, uint32_t i)
 		b->once[e->object] = i + 1;
 		break;
 	case HISTORY_SET:
+	case HISTORY_SWAP:
 		b->set[e->object] = i + 1;
 		break;
 	case HISTORY_TEST:
@@ -455,10 +345,7 @@ void order_build(struct order *o, const struct history *history)
 	b.barriers = mem_zalloc(history->barrier_count + 1ull, sizeof(*b.barriers));
 	b.last = mem_zalloc(history->thread_count + 1ull, sizeof(*b.last));
 	b.once = mem_zalloc(history->once_count + 1ull, sizeof(*b.once));
-	b.allocated = mem_zalloc(history->block_count + 1ull, sizeof(*b.allocated));
-	b.allocs = mem_zalloc(history->thread_count + 1ull, sizeof(*b.allocs));
-	b.told = mem_zalloc(history->thread_count + 1ull, sizeof(*b.told));
-	b.writers = mem_zalloc(history->variable_count + 1ull, sizeof(*b.writers));
+	told_find(&b.told, history);
 	b.ends = mem_zalloc(history->thread_count + 1ull, sizeof(*b.ends));
 	b.flags = atomics_find_flags(history);
 	b.handover = handover_new(history, &(struct handover_sink){&b, handed_over, found});
@@ -508,8 +395,9 @@ void order_build(struct order *o, const struct history *history)
 			look_at(&b, i);
 		else
 			b.last[thread] = i + 1;
-		if (history_is_access(&history->events[i]))
-			look_at_access(&b, i);
+		hear(&b, i);
+		if (b.handover && history_is_access(&history->events[i]))
+			handover_access(b.handover, i);
 		if (b.alone[thread])
 			o->alone[i / 64] |= 1ull << i % 64;
 	}
@@ -526,15 +414,7 @@ void order_build(struct order *o, const struct history *history)
 		free(b.barriers[i].last_round);
 	}
 	free(b.barriers);
-	for (uint32_t t = 0; t < history->thread_count; t++)
-		free(b.allocs[t].events);
-	for (uint32_t t = 0; t < history->thread_count; t++)
-		free(b.told[t].events);
-	free(b.allocs);
-	free(b.told);
-	free(b.allocated);
-	free(b.writers);
-	map_release(&b.known);
+	told_release(&b.told);
 	free(b.last);
 	free(b.ends);
 	free(b.alone);

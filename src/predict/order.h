@@ -13,12 +13,8 @@
  *               others, each after the wait that it ends; counted alike. (A
  *               wake without a signal is possible in theory; the run had none.)
  *   once        Who found the work done comes after who did it.
- *   memory      Who accesses a block that another thread allocated was told
- *               where it is. It was told by something that the other did after
- *               allocating: a write that somebody else read, or an operation
- *               that lets others go on (an unlock, a post, ...). The first of
- *               these comes first, and with it what was done to the block
- *               before: filling it in, as a rule.
+ *   memory      Who accesses a block that another thread allocated was told where
+ *               it is (told.h).
  *   hand-over   Who found a pointer to a block comes after who put it there
  *               (handover.h).
  *   flags       Who went on because an atomic flag was set comes after who set it

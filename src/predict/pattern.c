@@ -67,7 +67,8 @@ static void add_stretch(struct pairs *q, uint32_t shape, const struct shape_acce
 	uint64_t key = (uint64_t)a->variable << 32 | b->variable;
 	uint32_t size;
 
-	if (from->time == to->time)
+	if (from->time == to->time ||
+	    (!q->p->contend.variables[a->variable] && !q->p->contend.variables[b->variable]))
 		return;
 	bool shut_x = guard_kept(&q->p->guards, &q->p->locks, a->variable, a->event, b->event);
 	bool shut_y = guard_kept(&q->p->guards, &q->p->locks, b->variable, a->event, b->event);

@@ -64,6 +64,8 @@ static uint32_t object_of(const struct objects *o, const struct history_event *e
 	case HISTORY_SET:
 	case HISTORY_TEST:
 	case HISTORY_EXCHANGE:
+	case HISTORY_SWAP:
+	case HISTORY_MARK:
 		return o->atomic + e->object;
 	default:
 		return HISTORY_NONE;

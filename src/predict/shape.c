@@ -130,7 +130,10 @@ static void note(struct collect *c, uint32_t event, uint32_t variable)
 	const struct history_event *e = &h->events[event];
 	const struct history_variable *v = &h->variables[variable];
 
-	if (c->s->p->contend.variables[variable]) {
+	const struct contend *contend = &c->s->p->contend;
+	bool contended = contend->variables[variable];
+
+	if (contended || contend->beside[variable]) {
 		uint64_t key = (uint64_t)e->thread << 32 | h->units[e->unit].set;
 		uint32_t index = map_get(&c->index, key);
 
@@ -151,10 +154,11 @@ static void note(struct collect *c, uint32_t event, uint32_t variable)
 			o->count = 0;
 			o->segment = c->segments[e->thread];
 		}
-		if (o->count < SHAPE_ACCESSES)
+		/* Those that are contended for shall find room. */
+		if (o->count < (contended ? SHAPE_ACCESSES : SHAPE_ACCESSES / 2))
 			o->accesses[o->count++] = (struct shape_access){event, variable};
 		else
-			c->s->skipped++;
+			c->s->skipped += contended;
 	}
 	for (uint32_t child = v->child; child != HISTORY_NONE; child = h->variables[child].sibling)
 		if (h->variables[child].since > event)

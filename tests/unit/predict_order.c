@@ -177,6 +177,43 @@ static void no_flag(void **state)
 		}
 }
 
+/* A flag may be set by an exchange that releases, and who waits for it may mark it. */
+static void exchanged_flag(void **state)
+{
+	static const struct {
+		enum history_kind set, mark;
+		bool flag;
+	} cases[] = {
+		{HISTORY_SWAP, HISTORY_KINDS, true},
+		{HISTORY_SWAP, HISTORY_MARK, true},
+		{HISTORY_SET, HISTORY_MARK, true},
+		{HISTORY_EXCHANGE, HISTORY_MARK, false}, /* a count, perhaps */
+		{HISTORY_SWAP, HISTORY_RELEASE, false},
+		{HISTORY_SWAP, HISTORY_SWAP, false},
+		{HISTORY_MARK, HISTORY_KINDS, false},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct run r;
+
+		begin(&r);
+		uint32_t x = history_variable(&r.h), u = unit(&r, 0);
+
+		access_at(&r, 0, u, 'W', x, 1);
+		access_at(&r, 0, u, 'W', x, 2);
+		if (cases[i].mark != HISTORY_KINDS)
+			event(&r, 1, cases[i].mark, 0);
+		event(&r, 0, cases[i].set, 0);
+		if (cases[i].mark != HISTORY_KINDS)
+			event(&r, 2, cases[i].mark, 0);
+		event(&r, 1, HISTORY_TEST, 0);
+		access_at(&r, 1, 0, 'R', x, 3);
+		end(&r);
+		assert_int_equal(r.p.count, !cases[i].flag);
+		release(&r);
+	}
+}
+
 /* Two units with x between an exchange and a store of atomic data: a lock, if it is used as one. */
 static void atomic_as_lock(void **state)
 {
@@ -268,6 +305,80 @@ static void memory(void **state)
 {
 	handed_over(true);
 	handed_over(false);
+}
+
+/*
+ * Thread 0 puts two nodes into a list, one by one, each under the lock; it fills in a node when
+ * the list leads there already. Thread 1 takes the list under the lock, and goes through it
+ * without: it knew of both when it took the list, so it reads nothing that is not filled in. If it has
+ * heard something else before it reads the second node, it may have been told of that one only then. And if
+ * it does not take the list, but copies the pointer, the copy may grow old.
+ */
+static void all_of_a_list(void **state)
+{
+	for (unsigned way = 0; way < 3; way++) {
+		struct run r;
+		bool heard = way == 1, copied = way == 2;
+
+		begin(&r);
+		uint32_t first = history_variable(&r.h), content[2], u;
+
+		for (uint32_t i = 0; i < 2; i++) {
+			content[i] = history_variable(&r.h);
+			r.h.variables[content[i]].block = i;
+		}
+		for (uint32_t i = 0; i < 2; i++) {
+			u = unit(&r, 0);
+			event(&r, 0, HISTORY_ALLOC, i);
+			event(&r, 0, HISTORY_LOCK, 0);
+			access_at(&r, 0, u, 'R', first, 1);
+			access_at(&r, 0, u, 'W', first, 2);
+			access_at(&r, 0, u, 'W', content[i], 3);
+			event(&r, 0, HISTORY_UNLOCK, 0);
+		}
+		u = unit(&r, 1);
+		event(&r, 1, HISTORY_LOCK, 0);
+		access_at(&r, 1, u, 'R', first, 4);
+		if (!copied)
+			access_at(&r, 1, u, 'W', first, 5);
+		event(&r, 1, HISTORY_UNLOCK, 0);
+		access_at(&r, 1, u, 'R', content[0], 6);
+		if (heard)
+			event(&r, 1, HISTORY_ACQUIRE, 0);
+		access_at(&r, 1, u, 'R', content[1], 7);
+		end(&r);
+		assert_int_equal(!!r.p.count, heard || copied);
+		release(&r);
+	}
+}
+
+/* Thread 0 posts between writing x and writing y, and thread 1, which waits for the post, reads both: x is
+ * handed over, and what was meant to be one is not. */
+static void handed_over_half(void **state)
+{
+	for (unsigned half = 0; half < 2; half++) {
+		struct run r;
+
+		begin(&r);
+		uint32_t x = history_variable(&r.h), y = history_variable(&r.h), u = unit(&r, 0);
+
+		history_semaphore(&r.h, 0);
+		access_at(&r, 0, u, 'W', x, 1);
+		if (half)
+			event(&r, 0, HISTORY_POST, 0);
+		access_at(&r, 0, u, 'W', y, 2);
+		if (!half)
+			event(&r, 0, HISTORY_POST, 0);
+		event(&r, 1, HISTORY_SEM_WAIT, 0);
+		u = unit(&r, 1);
+		access_at(&r, 1, u, 'R', x, 3);
+		access_at(&r, 1, u, 'R', y, 4);
+		end(&r);
+		assert_false(r.p.contend.variables[x]);
+		assert_int_equal(r.p.contend.variables[y], half);
+		assert_int_equal(r.p.count, half);
+		release(&r);
+	}
 }
 
 /*
@@ -531,10 +642,13 @@ int main(void)
 		cmocka_unit_test(two_posters),
 		cmocka_unit_test(memory),
 		cmocka_unit_test(by_pointer),
+		cmocka_unit_test(all_of_a_list),
+		cmocka_unit_test(handed_over_half),
 		cmocka_unit_test(bystander),
 		cmocka_unit_test(schedules_keep_to_it),
 		cmocka_unit_test(semaphore_as_lock),
 		cmocka_unit_test(no_flag),
+		cmocka_unit_test(exchanged_flag),
 		cmocka_unit_test(atomic_as_lock),
 		cmocka_unit_test(tokens),
 		cmocka_unit_test(few_switches),

@@ -165,6 +165,30 @@ def pool(atomsan, source, work):
         assert 66 in broken, broken
 
 
+def twins(atomsan, source, work, name, function):
+    """Of the right program nothing is predicted, however it is built and however it runs; the wrong one's function is found."""
+    verb = "c++" if (source / name).suffix == ".cc" else "cc"
+    for level in ("-O0", "-O2"):
+        for wrong in (False, True):
+            run([atomsan, verb, "-g", level, *(["-DWRONG"] if wrong else []), "-pthread", source / name, "-o", work / "twin"], 0)
+            found = set()
+            for _ in range(6):
+                run([atomsan, "record", "-o", work / "twin.atr", "--", work / "twin"], 0, 1, -11, 139)
+                done = run([atomsan, "predict", "--no-store", "--json", work / "twin.atr"], 0, 66)
+                found |= {unit["function"] for finding in json.loads(done.stdout)["findings"] for unit in finding["units"]}
+            assert function in found if wrong else not found, f"{name} {level} {'wrong' if wrong else 'right'}: {found}"
+
+
+def futures(atomsan, source, work):
+    """Flags that are set by an exchange, as those in futures, order who set them and who went on."""
+    twins(atomsan, source, work, "futures.cc", "fill")
+
+
+def events(atomsan, source, work):
+    """Who takes a list knows of all that is in it when it takes it."""
+    twins(atomsan, source, work, "events.c", "drain")
+
+
 def refuses(atomsan, source, work):
     """What is wrong with the command line or the files is one sentence and status 1."""
     def refused(*words):
@@ -201,7 +225,7 @@ def main():
     os.environ.pop("ATOMSAN_OPTIONS", None)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        if name in ("refuses", "sinks", "spelling", "intended", "reread", "pool"):
+        if name in ("refuses", "sinks", "spelling", "intended", "reread", "pool", "futures", "events"):
             globals()[name](atomsan, source, pathlib.Path(work))
         else:
             program(atomsan, source, name, pathlib.Path(work))
