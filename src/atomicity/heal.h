@@ -87,7 +87,7 @@ static inline bool atomicity_is_named(const struct atomicity_section *section,
 /* Is a member accessed of the variable of this name? */
 static inline bool atomicity_is_part(const struct atomsan_site *site, struct atomicity_word variable)
 {
-	return site->base_kind == ATOMSAN_BASE_GLOBAL && site->base && site->member &&
+	return (site->base_kind & ATOMSAN_BASE_MASK) == ATOMSAN_BASE_GLOBAL && site->base && site->member &&
 	       atomicity_word_is(variable, (const char *)&site->base + site->base);
 }
 
@@ -99,7 +99,8 @@ static inline bool atomicity_is_akin(const struct atomsan_site *site, const char
 	if (!*type) {
 		while (*variable && *variable != '.')
 			variable++;
-		return site->base_kind == ATOMSAN_BASE_GLOBAL && site->base && !*variable;
+		return (site->base_kind & ATOMSAN_BASE_MASK) == ATOMSAN_BASE_GLOBAL && site->base &&
+		       !*variable;
 	}
 	while (*type && *type == *variable)
 		type++, variable++;

@@ -107,7 +107,7 @@ int atomicity_site_variable(const struct atomsan_site *site, struct atomicity_wo
 
 	if (*type && *member)
 		return is_joined(variable, type, member);
-	if (site->base_kind == ATOMSAN_BASE_GLOBAL && *base)
+	if ((site->base_kind & ATOMSAN_BASE_MASK) == ATOMSAN_BASE_GLOBAL && *base)
 		return atomicity_word_is(variable, base);
 	return -1;
 }

@@ -176,7 +176,8 @@ def main():
         pathlib.Path("exact").write_text(text.replace(f"  from finding {finding} healed\n", "").replace(
             f"  from finding {finding} reproduced\n", "").replace("account_update.c:36", "account_update.c:336").replace(
                 "program.c:36", "program.c:336"))
-        said = run(program, env=dict(os.environ, ATOMSAN_OPTIONS="heal=1:repository=exact"))
+        # Not healed, it may fail.
+        said = run(program, status=None, env=dict(os.environ, ATOMSAN_OPTIONS="heal=1:repository=exact"))
         expect(said.stderr, "is not healed: the program has no access to account.balance", "an edited function")
         said = run(atomsan, "cc", "--heal=exact", "-O2", "-pthread", source, "-o", "field")
         expect(said.stderr, "has no access to account.balance", "the compiler and an edited function")

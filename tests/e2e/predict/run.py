@@ -173,7 +173,7 @@ def twins(atomsan, source, work, name, function):
             run([atomsan, verb, "-g", level, *(["-DWRONG"] if wrong else []), "-pthread", source / name, "-o", work / "twin"], 0)
             found = set()
             for _ in range(6):
-                run([atomsan, "record", "-o", work / "twin.atr", "--", work / "twin"], 0, 1, -11, 139)
+                run([atomsan, "record", "-o", work / "twin.atr", "--", work / "twin"], 0, 1, -11, 139, -14, 142)
                 done = run([atomsan, "predict", "--no-store", "--json", work / "twin.atr"], 0, 66)
                 found |= {unit["function"] for finding in json.loads(done.stdout)["findings"] for unit in finding["units"]}
             assert function in found if wrong else not found, f"{name} {level} {'wrong' if wrong else 'right'}: {found}"
