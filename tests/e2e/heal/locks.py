@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 RUNS = 10
+SELDOM = 2
 PATIENT = "heal_timeout=20000"  # so that a machine that has other things to do is not taken for a circle
 
 
@@ -43,8 +44,13 @@ def main():
                                    ("field", f"verbosity=1:{PATIENT}", "heal=0")):
             if not any(run(form, off, sys.argv[3]).returncode for _ in range(RUNS)):
                 fail(f"{form}: it does not fail as it is, so there is nothing to be seen")
+            given_up = 0
             for mode in sys.argv[3:] * RUNS:
                 done = run(form, options, mode)
+                # It may have to give one up, and says so; then it is not healed. Seldom.
+                given_up += bool(re.search(r"given up [1-9]", done.stderr))
+                if done.returncode and re.search(r"given up [1-9]", done.stderr) and given_up <= SELDOM:
+                    continue
                 if done.returncode or not re.search(r"was entered [1-9]", done.stderr):
                     fail(f"{form}, {mode}: status {done.returncode}: {done.stdout}{done.stderr}")
 
