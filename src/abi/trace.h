@@ -176,8 +176,7 @@ enum trace_prefix {
 	X(82, THREAD_NAME, "thread-name", "address of the name's metadata", "-", "-")           \
 	/* what the runtime says, if asked to (rt/unmet.h) */                                   \
 	X(83, UNMET, "unmet", "-", "events of the thread before it that no checker needs", "-") \
-	X(84, TOUCHED, "touched", "granule", "number of a thread whose call has touched it",    \
-	  "which bytes: read, and << 8 written")
+	X(84, TOUCHED, "touched", "granule", "thread's number", "its bytes, read and << 8 written")
 
 enum trace_op {
 #define X(number, name, text, object, value, other) TRACE_OP_##name = number,

@@ -134,11 +134,12 @@ void entire_doubt(struct model *model, struct thread *thread, uint32_t root)
  */
 void entire_touched(struct model *model, const struct trace_event *event)
 {
-	struct thread *thread = unit_thread(model, (uint32_t)event->value);
+	/* A damaged trace may name any. */
+	struct thread *thread = event->value < model->thread_count ? &model->threads[event->value] : NULL;
 	struct place *place = place_of(model, event->site);
 	const unsigned bytes[] = {event->other & 0xff, event->other >> 8 & 0xff};
 
-	if (!thread->outer || place->left_out)
+	if (!thread || !thread->outer || place->left_out)
 		return;
 	thread->within = thread->outer;
 	jots_look_again(model);

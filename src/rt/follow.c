@@ -372,7 +372,7 @@ bool follow_make_room(void)
 		}
 	}
 	entire_look();
-	if (unmet_back_alone() || hold(mine))
+	if (unmet_back_full() || hold(mine))
 		return true;
 	unmet_keep();
 	seal(mine, RT_WINDOW, LIVE_SEALED);

@@ -57,13 +57,8 @@ static void unmark(struct unmet_thread *thread)
 /* Of each thread, up to which segment its calls have ended. */
 static void look_who_ended(uint64_t *ended)
 {
-	for (unsigned i = 0; i < UNMET_THREADS; i++) {
-		/* In this order: one that begins meanwhile begins behind what is closed. */
-		uint64_t closed = __atomic_load_n(&unmet_threads[i].closed, __ATOMIC_ACQUIRE);
-		uint64_t begin = __atomic_load_n(&unmet_threads[i].begin, __ATOMIC_ACQUIRE);
-
-		ended[i] = begin < closed ? begin : closed;
-	}
+	for (unsigned i = 0; i < UNMET_THREADS; i++)
+		ended[i] = __atomic_load_n(&unmet_threads[i].closed, __ATOMIC_ACQUIRE);
 }
 
 /*
@@ -122,7 +117,7 @@ static void speak(uint64_t granule, uint64_t cell, const struct atomsan_site *si
 
 	if (thread == mine() || !__atomic_load_n(&thread->silent, __ATOMIC_ACQUIRE))
 		return;
-	/* Pairs with close_call() and unmet_back_alone(): from here on the call is told. */
+	/* Pairs with close_call() and unmet_back_full(): from here on the call is told. */
 	__atomic_store_n(&thread->spoken, true, __ATOMIC_SEQ_CST);
 	event.value = __atomic_load_n(&thread->owner, __ATOMIC_RELAXED) - 1;
 	if (!is_open(thread, cell, &wrote))
@@ -527,7 +522,7 @@ static bool may_go_back_inside(void)
 	return unmet_may_hold() && may_go_back() && rt_self.call.object > __atomsan_thread.top;
 }
 
-bool unmet_back_alone(void)
+bool unmet_back_full(void)
 {
 	if (!may_go_back_inside() || length() < RT_WINDOW / 2)
 		return false;

@@ -116,8 +116,9 @@ void unmet_split(bool told) ATOMSAN_KEEPS_REGISTERS;
 void unmet_keep(void);
 /* The window is full: may it be held, to be taken back later? */
 bool unmet_may_hold(void);
-/* The window is full, and the thread the only one there is: true if it was taken back, with what is held. */
-bool unmet_back_alone(void);
+/* The window is full, in the middle of a call of who is alone, or of one that is one unit: true if it was
+ * taken back, with what is held. */
+bool unmet_back_full(void);
 /* A call that is one unit goes on: perhaps something can be taken back now. */
 void unmet_inside(void) ATOMSAN_KEEPS_REGISTERS;
 /* A window was filled; another one begun. */
