@@ -4,7 +4,7 @@
  * making, and std::atomic's wait with all that the C++ library builds on it
  * (latches, barriers, semaphores). What they order is seen in the atomic
  * operations around them, so nothing is recorded here. But who waits lets others
- * work: the scheduler passes the token on, and healing gives sections up.
+ * work: the scheduler passes the token on, and healing gives sections up if it takes more than a moment.
  *
  * A futex may wake somebody for no reason, and its users look again. So under the
  * scheduler whoever waits for the word is let look again by each wake, however few it asks for.
@@ -63,6 +63,41 @@ static int scheduled_wait(struct sched_thread *me, const uint32_t *word, int ope
 	}
 }
 
+/* Moments that were not enough may be so many more than those that were, and then there are no more. */
+enum { VAIN = 8, MOMENT = 25 /* milliseconds, if heal_timeout is as long as it mostly is */ };
+static int vain;
+
+/*
+ * Who waits in a section mostly waits for a lock of the program's own, which is
+ * free again in a moment; if it were given up, whoever stands at its gate would
+ * break it. So a part of the time that others wait for a section at most it is kept. It
+ * may be one of these that is to wake us, and nobody can see that: then it is given up,
+ * and as other wakes may have come meanwhile this is one, for no reason. False: it is not worth trying.
+ */
+static bool momentary_wait(uint32_t *word, int operation, uint32_t value, const struct timespec *time,
+			   uint32_t bits, long *result)
+{
+	uint64_t part = (uint64_t)rt_options.heal_timeout * 1000000 / 4, moment = MOMENT * 1000000ull;
+	uint64_t until = sched_now() + (part < moment ? part : moment);
+	uint64_t deadline = deadline_of(operation, time);
+	struct timespec most = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+	int private = operation & FUTEX_PRIVATE_FLAG;
+
+	if ((deadline && deadline < until) || __atomic_load_n(&vain, __ATOMIC_RELAXED) > VAIN)
+		return false;
+	*result = REAL(syscall)(SYS_futex, word, FUTEX_WAIT_BITSET | private, value, &most, NULL,
+				(operation & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ? bits
+										  : FUTEX_BITSET_MATCH_ANY);
+	if (*result && errno == ETIMEDOUT) {
+		__atomic_fetch_add(&vain, 1, __ATOMIC_RELAXED);
+		heal_on_wait(NULL);
+		*result = 0;
+	} else if (__atomic_load_n(&vain, __ATOMIC_RELAXED) > 0) {
+		__atomic_fetch_sub(&vain, 1, __ATOMIC_RELAXED);
+	}
+	return true;
+}
+
 INTERPOSER long syscall(long number, ...)
 {
 	struct sched_thread *me;
@@ -81,8 +116,16 @@ INTERPOSER long syscall(long number, ...)
 	uint32_t *word = (uint32_t *)a[0];
 
 	if (waits(command) && unlikely(heal_on) && (heal_self.open_count || heal_self.pending) &&
-	    __atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)a[2])
+	    __atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)a[2]) {
+		long result;
+
+		/* Of a section that is over nothing is to be kept. */
+		if (!me && !heal_self.pending &&
+		    momentary_wait(word, operation, (uint32_t)a[2], (const struct timespec *)a[3],
+				   (uint32_t)a[5], &result))
+			return result;
 		heal_on_wait(NULL);
+	}
 	if (me && waits(command) && !(operation & FUTEX_PRIVATE_FLAG) && sched.shares) {
 		/* Another process may be the one to wake us. (The C++ library never says that it is not.) */
 		sched_away(me, me->last_site);
