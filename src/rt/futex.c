@@ -74,16 +74,14 @@ static int vain;
  * may be one of these that is to wake us, and nobody can see that: then it is given up,
  * and as other wakes may have come meanwhile this is one, for no reason. False: it is not worth trying.
  */
-static bool momentary_wait(uint32_t *word, int operation, uint32_t value, const struct timespec *time,
-			   uint32_t bits, long *result)
+static bool momentary_wait(uint32_t *word, int operation, uint32_t value, uint32_t bits, long *result)
 {
 	uint64_t part = (uint64_t)rt_options.heal_timeout * 1000000 / 4, moment = MOMENT * 1000000ull;
 	uint64_t until = sched_now() + (part < moment ? part : moment);
-	uint64_t deadline = deadline_of(operation, time);
 	struct timespec most = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
 	int private = operation & FUTEX_PRIVATE_FLAG;
 
-	if ((deadline && deadline < until) || __atomic_load_n(&vain, __ATOMIC_RELAXED) > VAIN)
+	if (__atomic_load_n(&vain, __ATOMIC_RELAXED) > VAIN)
 		return false;
 	*result = REAL(syscall)(SYS_futex, word, FUTEX_WAIT_BITSET | private, value, &most, NULL,
 				(operation & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ? bits
@@ -119,10 +117,10 @@ INTERPOSER long syscall(long number, ...)
 	    __atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)a[2]) {
 		long result;
 
-		/* Of a section that is over nothing is to be kept. */
-		if (!me && !heal_self.pending &&
-		    momentary_wait(word, operation, (uint32_t)a[2], (const struct timespec *)a[3],
-				   (uint32_t)a[5], &result))
+		/* Of a section that is over nothing is to be kept; and who has a limit of its own, and asks
+		 * whether that is over, is not woken for no reason. */
+		if (!me && !heal_self.pending && !a[3] &&
+		    momentary_wait(word, operation, (uint32_t)a[2], (uint32_t)a[5], &result))
 			return result;
 		heal_on_wait(NULL);
 	}
