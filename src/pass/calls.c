@@ -95,14 +95,19 @@ static bool is_operation(const char *name)
 	return acquires_or_gives_back(name);
 }
 
-static bool is_listed(const char *name, size_t length)
+static bool is_in(const char *list, const char *name, size_t length)
 {
 	char word[64];
 
 	if (length + 3 > sizeof word)
 		return false;
 	snprintf(word, sizeof word, " %.*s ", (int)length, name);
-	return strstr(names, word) != NULL;
+	return strstr(list, word) != NULL;
+}
+
+static bool is_listed(const char *name, size_t length)
+{
+	return is_in(names, name, length);
 }
 
 static bool is_known(const char *name)
@@ -130,6 +135,23 @@ bool calls_only_read(LLVMValueRef call)
 
 	/* Of the two bits of each kind of memory the second says that it may be written. */
 	return memory && !(LLVMGetEnumAttributeValue(memory) & 0xaaaaaaaa);
+}
+
+/* One that the module defines is the program's own, and may do anything. */
+bool calls_allocator(LLVMValueRef call)
+{
+	static const char allocators[] = " aligned_alloc calloc free malloc memalign posix_memalign realloc "
+					 "reallocarray ";
+	/* operator new and delete, for arrays, too, whatever they are given beside a size. */
+	static const char *const operators[] = {"_Znw", "_Zna", "_Zdl", "_Zda", NULL};
+	LLVMValueRef callee = util_callee(call);
+	size_t length;
+	const char *name;
+
+	if (!callee || !LLVMIsDeclaration(callee))
+		return false;
+	name = LLVMGetValueName2(callee, &length);
+	return util_named_like(callee, operators) || is_in(allocators, name, length);
 }
 
 /* Never comes back, or only looks at memory? */

@@ -119,13 +119,6 @@ static bool begins_threads(LLVMValueRef function)
 	return false;
 }
 
-static bool is_coroutine(LLVMValueRef function)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName("presplitcoroutine", 17);
-
-	return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
-}
-
 /* The place before the return, and before a tail call that must stay next to it. */
 static LLVMValueRef leaving_point(LLVMValueRef terminator)
 {
@@ -235,7 +228,7 @@ void mark_function(LLVMValueRef function)
 	LLVMValueRef again[MOST_SEARCHES], resumes[MOST_RESUMES];
 
 	/* A coroutine may go on in another thread, whose frames are others. */
-	if (is_coroutine(function))
+	if (util_is_coroutine(function))
 		return;
 	worth = worth_of(function);
 	if (subprogram && !worth->frame && worth->comes_back)

@@ -190,6 +190,11 @@ const char *describe_pointer(LLVMValueRef pointer, const char **type);
 
 bool accessor_is(LLVMValueRef function);
 
+/* belongs.c: early; are all pointers that a call of this module's function hands on the caller's receiver,
+ * reached from it, or nobody's but the caller's own? `any`: each of its parameters counts as the receiver
+ * does. */
+bool belongs_to_caller(LLVMValueRef call, bool any);
+
 /* passes_on.c: does it call what its argument leads to, and so pass on the thread that begins with it? */
 bool passes_on(LLVMValueRef function);
 
@@ -224,6 +229,7 @@ void calls_forget(void);
 bool calls_synchronise(LLVMValueRef instruction);        /* it may */
 bool calls_surely_synchronise(LLVMValueRef instruction); /* what it calls has a call that does */
 bool calls_only_read(LLVMValueRef call);                 /* as its attributes say */
+bool calls_allocator(LLVMValueRef call);                 /* gets memory or gives it back, the C library's */
 bool calls_coroutine(LLVMValueRef instruction);          /* lets one go on */
 bool calls_operation(LLVMValueRef call);                 /* of the C library, or C++'s, that synchronises */
 
@@ -350,6 +356,7 @@ bool util_is_call(LLVMValueRef value);       /* or one that may throw */
 LLVMValueRef util_callee(LLVMValueRef call); /* the function called directly, or NULL */
 /* An attribute of a call, or of the function that it calls directly; NULL: neither has it. */
 LLVMAttributeRef util_call_attribute(LLVMValueRef call, const char *name);
+bool util_is_coroutine(LLVMValueRef function); /* before it is split */
 bool util_is_intrinsic(LLVMValueRef call, const char *prefix);
 bool util_named_like(LLVMValueRef function, const char *const *prefixes); /* the last is NULL */
 /* Does a branch depend on the value, as it is or compared, over so many steps? */

@@ -16,6 +16,13 @@ LLVMValueRef util_callee(LLVMValueRef call)
 	return callee && LLVMIsAFunction(callee) ? callee : NULL;
 }
 
+bool util_is_coroutine(LLVMValueRef function)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName("presplitcoroutine", 17);
+
+	return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+}
+
 bool util_is_intrinsic(LLVMValueRef call, const char *prefix)
 {
 	LLVMValueRef callee = util_callee(call);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Accesses inside one granule, and how an access is written; see access_inl.h. */
 #include "rt/access_inl.h"
+#include "rt/brisk.h"
 #include "rt/follow.h"
 #include "rt/scheduler.h"
 
@@ -78,6 +79,27 @@ void access_write_plain(const void *p, uint64_t length,
 INLINE uint64_t granule_mask(const void *p, unsigned size, uint64_t kinds)
 {
 	return (((1u << size) - 1) << ((uint64_t)p & (8 - size))) * kinds;
+}
+
+/* Has the thread lost its place in a cell to another reader? Then both get one. */
+void access_sure(void) ATOMSAN_KEEPS_REGISTERS
+{
+	uint32_t count = rt_self.unsure.count < RT_UNSURE ? rt_self.unsure.count : RT_UNSURE;
+	uint64_t segment = event_segment(rt_self.stamp, rt_self.sub);
+
+	rt_self.unsure.count = 0;
+	if (!unmet_on || !rt_recording)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t mask = rt_self.unsure.cells[i] >> 56;
+		uint64_t cell = rt_self.unsure.cells[i] << 8 >> 8;
+		uint64_t value = __atomic_load_n((uint64_t *)cell, __ATOMIC_RELAXED);
+		bool there =
+			shadow_is_shared(value) ? value >> rt_self.slot & 1 : same_thread(value, segment);
+
+		if (unlikely(!there))
+			remember(cell - SHADOW_CELLS, mask * READS, false, segment);
+	}
 }
 
 /* Boundaries, younger owners, shared cells. What is known is written if nothing is to be filtered. */
@@ -163,8 +185,10 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 	if (unlikely(!value || value > segment))
 		return false;
 	if (!same_segment(value, segment)) {
-		if (entire_knows(value, segment, granule_mask(p, size, kinds)))
-			return renew_cell(cell, was, segment, kinds != READS);
+		if (entire_knows(value, segment, granule_mask(p, size, kinds))) {
+			renew_cell(cell, was, segment, kinds != READS);
+			return true;
+		}
 		if (unlikely(shadow_is_shared(value)) || (kinds == READS && !taken_over(value, segment)) ||
 		    unmet_cares(value, segment))
 			return false;
@@ -172,8 +196,7 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 	}
 	if (kinds != READS)
 		rt_self.call.wrote = true;
-	if (!take_cell(cell, was, value | granule_mask(p, size, kinds), kinds != READS))
-		return false;
+	take_cell(cell, value | granule_mask(p, size, kinds), kinds != READS);
 	write_access(p, site);
 	return true;
 }
@@ -192,31 +215,30 @@ INLINE void access_rest(const void *p, unsigned size, uint64_t kinds, const stru
 	access_any(p, mask, kinds != READS, site);
 }
 
-#define HOOK(name, size, kinds)                                                               \
-	static ATOMSAN_HOOK name##size##_rest(const void *p, const struct atomsan_site *site) \
-		__attribute__((noinline));                                                    \
-	static ATOMSAN_HOOK name##size##_rest(const void *p, const struct atomsan_site *site) \
-	{                                                                                     \
-		access_rest(p, size, kinds, site);                                            \
-	}                                                                                     \
-                                                                                              \
-	EXPORT ATOMSAN_HOOK name##size(const void *p, const struct atomsan_site *site)        \
-	{                                                                                     \
-		if (unlikely(rt_watching) || !access_granule(p, size, kinds, site))           \
-			name##size##_rest(p, site);                                           \
+#define REST(kind, size, kinds)                                                                        \
+	static ATOMSAN_HOOK access_##kind##size##_rest(const void *p, const struct atomsan_site *site) \
+		__attribute__((noinline));                                                             \
+	static ATOMSAN_HOOK access_##kind##size##_rest(const void *p, const struct atomsan_site *site) \
+	{                                                                                              \
+		access_rest(p, size, kinds, site);                                                     \
+	}                                                                                              \
+                                                                                                       \
+	ATOMSAN_HOOK access_##kind##size(const void *p, const struct atomsan_site *site)               \
+	{                                                                                              \
+		if (unlikely(rt_watching) || !access_granule(p, size, kinds, site))                    \
+			access_##kind##size##_rest(p, site);                                           \
 	}
-HOOK(__atomsan_read, 1, READS)
-HOOK(__atomsan_read, 2, READS)
-HOOK(__atomsan_read, 4, READS)
-HOOK(__atomsan_read, 8, READS)
-HOOK(__atomsan_write, 1, WRITES)
-HOOK(__atomsan_write, 2, WRITES)
-HOOK(__atomsan_write, 4, WRITES)
-HOOK(__atomsan_write, 8, WRITES)
-HOOK(__atomsan_update, 1, READS | WRITES)
-HOOK(__atomsan_update, 2, READS | WRITES)
-HOOK(__atomsan_update, 4, READS | WRITES)
-HOOK(__atomsan_update, 8, READS | WRITES)
+#define REST_READ(kind, size) REST(kind, size, READS)
+#define REST_WRITE(kind, size) REST(kind, size, WRITES)
+#define REST_UPDATE(kind, size) REST(kind, size, READS | WRITES)
+BRISK_SIZES(REST_READ, read)
+BRISK_SIZES(REST_WRITE, write)
+BRISK_SIZES(REST_UPDATE, update)
+
+ATOMSAN_HOOK access_full(const void *p, const struct atomsan_site *site)
+{
+	access_write_plain(p, 0, site);
+}
 
 static void access_again(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS COLD;
 static void access_again(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
@@ -255,7 +277,8 @@ INLINE bool step_taken(const char *p, unsigned size, uint64_t kinds, uint64_t se
 	}
 	if (kinds != READS)
 		rt_self.call.wrote = true;
-	return take_cell(cell, was, value | mask, kinds != READS);
+	take_cell(cell, value | mask, kinds != READS);
+	return true;
 }
 
 /*

@@ -68,17 +68,20 @@ INLINE bool same_thread(uint64_t cell, uint64_t segment)
 
 /*
  * The cell becomes ours. Calls that may be taken back (unmet.h) need to know of
- * every reader, and readers that no lock keeps apart may come at the same time: false,
- * and nothing is done, if another one came first. Where a lock is held that nobody
- * shares, they do not.
+ * every reader, and readers that no lock keeps apart may come at the same time, so that
+ * one of them is forgotten. An exchange that one of them loses would cost as much as
+ * all else: each looks again before its next operation, for until then nobody can
+ * have come to write, unless the program has a race. Where a lock is held that nobody shares,
+ * readers do not come at the same time.
  */
-INLINE bool take_cell(uint64_t *cell, uint64_t was, uint64_t now, bool write)
+INLINE void take_cell(uint64_t *cell, uint64_t now, bool write)
 {
-	if (unlikely(unmet_on) && !write && rt_self.locks <= 0)
-		return __atomic_compare_exchange_n(cell, &was, now, false, __ATOMIC_RELAXED,
-						   __ATOMIC_RELAXED);
 	__atomic_store_n(cell, now, __ATOMIC_RELAXED);
-	return true;
+	if (unlikely(unmet_on) && !write && rt_self.locks <= 0) {
+		rt_self.unsure.cells[rt_self.unsure.count++ % RT_UNSURE] = (uint64_t)cell | now << 56;
+		if (rt_self.unsure.count >= RT_UNSURE)
+			access_sure();
+	}
 }
 
 /*
@@ -86,9 +89,9 @@ INLINE bool take_cell(uint64_t *cell, uint64_t was, uint64_t now, bool write)
  * segment. What the thread has written, all of it, and has not let go by any operation
  * since, nobody else reads at the same time.
  */
-INLINE bool renew_cell(uint64_t *cell, uint64_t was, uint64_t segment, bool write)
+INLINE void renew_cell(uint64_t *cell, uint64_t was, uint64_t segment, bool write)
 {
-	return take_cell(cell, was, renewed(was, segment), write || (was & SHADOW_WRITTEN) == SHADOW_WRITTEN);
+	take_cell(cell, renewed(was, segment), write || (was & SHADOW_WRITTEN) == SHADOW_WRITTEN);
 }
 
 /*
@@ -178,8 +181,10 @@ INLINE bool try_remember(uint64_t granule, uint64_t mask, bool write, uint64_t s
 	uint64_t mine = segment & ATOMSAN_SEGMENT_MASK;
 	bool kept = unlikely(unmet_on) && meet(granule, value, mask, write, segment);
 
-	if (same_segment(value, segment))
-		return take_cell(cell, value, value | mask, write);
+	if (same_segment(value, segment)) {
+		take_cell(cell, value | mask, write);
+		return true;
+	}
 	if (unlikely(shadow_is_shared(value))) {
 		if (!write) {
 			*reader = same_segment(*reader, segment) ? *reader | mask : mine | mask;
@@ -192,13 +197,17 @@ INLINE bool try_remember(uint64_t granule, uint64_t mask, bool write, uint64_t s
 			if (value >> slot & 1)
 				__atomic_fetch_and(shadow_reader(slot, granule), ATOMSAN_SEGMENT_MASK,
 						   __ATOMIC_RELAXED);
-		return take_cell(cell, value, mine | mask, write);
+		take_cell(cell, mine | mask, write);
+		return true;
 	}
-	if (!kept && (write || !value || taken_over(value, segment)))
-		return take_cell(cell, value, mine | mask, write);
-	/* Another thread only read it, and so do we. */
+	if (!kept && (write || !value || taken_over(value, segment))) {
+		take_cell(cell, mine | mask, write);
+		return true;
+	}
+	/* Another thread only read it, and so do we. Both must stay, whoever comes now. */
 	*reader = mine | mask;
-	return take_cell(cell, value, shared_cell(value, kept), write);
+	return __atomic_compare_exchange_n(cell, &value, shared_cell(value, kept), false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
 }
 
 INLINE void remember(uint64_t granule, uint64_t mask, bool write, uint64_t segment)

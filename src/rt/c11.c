@@ -129,10 +129,16 @@ static int attempt(mtx_t *mutex)
 		  SCHED_WAIT(SCHED_WAIT_MUTEX, mutex, site, deadline, attempt(mutex), thrd_busy, real), \
 		  REAL(mtx_unlock)(mutex))
 
+static int lock_soon(mtx_t *mutex)
+{
+	RT_MUTEX_LINGER((const pthread_mutex_t *)mutex);
+	return REAL(mtx_lock)(mutex);
+}
+
 INTERPOSER int mtx_lock(mtx_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int result = LOCK(0, REAL(mtx_lock)(mutex));
+	int result = LOCK(0, lock_soon(mutex));
 
 	rt_mutex_locked((pthread_mutex_t *)mutex, TRACE_LOCK_C11, to_errno(result), site);
 	return result;
@@ -161,9 +167,12 @@ INTERPOSER int mtx_timedlock(mtx_t *mutex, const struct timespec *until)
 INTERPOSER int mtx_unlock(mtx_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
+	int error;
 
 	rt_mutex_unlocking((pthread_mutex_t *)mutex, TRACE_LOCK_C11, site);
-	return REAL(mtx_unlock)(mutex);
+	error = REAL(mtx_unlock)(mutex);
+	rt_unlocked();
+	return error;
 }
 
 INTERPOSER int cnd_wait(cnd_t *condition, mtx_t *mutex)

@@ -231,6 +231,8 @@ static void record_op(struct event *event, const struct atomsan_site *site) ATOM
 			rt_count(TRACE_COUNT_UNKNOWN_THREAD);
 		return;
 	}
+	if (unlikely(rt_self.unsure.count))
+		access_sure();
 	event->kind = TRACE_OP;
 	event->stamped = true;
 	event->number = site ? rt_module_site(site) : TRACE_NO_SITE;
@@ -251,6 +253,8 @@ INLINE void write_op(enum trace_op op, unsigned flags, const void *object, const
 	/* The usual case, two words. */
 	if (likely(rt_on() && !rt_self.sched && !rt_watching && number < TRACE_OP_SITE_MAX &&
 		   event_region_known((uint64_t)object))) {
+		if (unlikely(rt_self.unsure.count))
+			access_sure();
 		event_frames();
 		/* Calls that were taken back may have left that to whoever comes next. */
 		due |= order_due_anyway();

@@ -145,6 +145,8 @@ uint64_t event_write(const struct event *event) ATOMSAN_KEEPS_REGISTERS;
 void event_atomic(enum trace_op op, unsigned flags, const void *location, const struct atomsan_site *site,
 		  bool due) ATOMSAN_KEEPS_REGISTERS;
 
+/* Before an operation: cells that are to be looked at again (access_inl.h). */
+void access_sure(void) ATOMSAN_KEEPS_REGISTERS;
 /* Update the shadow for an atomic operation, which is an event of its own (access.c). */
 void access_touch(const void *p, uint64_t length, bool write) ATOMSAN_KEEPS_REGISTERS;
 void access_relaxed_load(const void *p, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;

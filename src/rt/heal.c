@@ -67,7 +67,7 @@ static bool is_unit(const struct heal_unit *unit, const struct atomsan_function 
 }
 
 /*
- * A function that has no frames, because it is static and calls nobody, works
+ * A function that has no frames, because it is static and synchronises nowhere, works
  * for its caller, or for an iteration of a loop there. Where the thread begins
  * in the unit, such an iteration is what can be left.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Start and end of the runtime: before any constructor, after any destructor. */
+#include "rt/brisk.h"
 #include "rt/constants.h"
 #include "rt/follow.h"
 #include "rt/scheduler.h"
@@ -125,6 +126,7 @@ static void start(int argc, char **argv, char **envp)
 			rt_signal_watch_crashes();
 	}
 	watch_start();
+	brisk_begin();
 	say_if_hidden();
 	rt_thread_begin(rt_thread_number(), RT_NO_THREAD);
 	on_exit(at_exit, NULL);

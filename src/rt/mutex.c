@@ -116,10 +116,16 @@ INTERPOSER int pthread_mutex_destroy(pthread_mutex_t *mutex)
 	return error;
 }
 
+static int lock_soon(pthread_mutex_t *mutex)
+{
+	RT_MUTEX_LINGER(mutex);
+	return REAL(pthread_mutex_lock)(mutex);
+}
+
 INTERPOSER int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
-	int error = LOCK(0, REAL(pthread_mutex_lock)(mutex));
+	int error = LOCK(0, lock_soon(mutex));
 
 	rt_mutex_locked(mutex, 0, error, site);
 	return error;
@@ -157,7 +163,10 @@ INTERPOSER int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, 
 INTERPOSER int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	const struct atomsan_site *site = rt_take_site();
+	int error;
 
 	rt_mutex_unlocking(mutex, 0, site);
-	return REAL(pthread_mutex_unlock)(mutex);
+	error = REAL(pthread_mutex_unlock)(mutex);
+	rt_unlocked();
+	return error;
 }

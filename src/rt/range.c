@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Accesses of any length: what loops and libc do, and what is longer than a granule; see access_inl.h. */
 #include "rt/access_inl.h"
+#include "rt/brisk.h"
 #include "rt/constants.h"
 #include "rt/scan.h"
 #include "rt/scheduler.h"
@@ -64,8 +65,10 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 
 	if (recorded(value, segment, mask))
 		return true;
-	if (entire_knows(value, segment, mask))
-		return renew_cell(cell, was, segment, write);
+	if (entire_knows(value, segment, mask)) {
+		renew_cell(cell, was, segment, write);
+		return true;
+	}
 	if (!write && shadow_is_shared(value)) {
 		uint64_t *reader = shadow_reader(rt_self.slot, granule), mine = *reader;
 
@@ -90,8 +93,7 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 		value = segment & ATOMSAN_SEGMENT_MASK;
 	}
 	rt_self.call.wrote |= write;
-	if (!take_cell(cell, was, value | mask, write))
-		return false;
+	take_cell(cell, value | mask, write);
 	*news = true;
 	return true;
 }
@@ -204,8 +206,10 @@ INLINE bool pair_known(uint64_t *cells, uint64_t bytes, uint64_t kinds, uint64_t
 	if (!entire_knows(was[0], segment, (bytes & 0xff) * kinds) ||
 	    (bytes >= 0x100 && !entire_knows(was[1], segment, (bytes >> 8) * kinds)))
 		return false;
-	return renew_cell(&cells[0], was[0], segment, kinds != READS) &&
-	       (bytes < 0x100 || renew_cell(&cells[1], was[1], segment, kinds != READS));
+	renew_cell(&cells[0], was[0], segment, kinds != READS);
+	if (bytes >= 0x100)
+		renew_cell(&cells[1], was[1], segment, kinds != READS);
+	return true;
 }
 
 /* The usual cases. False: nothing is done yet, and the long way must be gone. */
@@ -236,10 +240,9 @@ INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const st
 		return false;
 	if (kinds != READS)
 		rt_self.call.wrote = true;
-	if (!take_cell(&cells[0], was[0], first, kinds != READS))
-		return false;
-	if (second && !take_cell(&cells[1], was[1], second, kinds != READS))
-		remember(shadow_granule((const char *)p + 8), (bytes >> 8) * kinds, kinds != READS, segment);
+	take_cell(&cells[0], first, kinds != READS);
+	if (second)
+		take_cell(&cells[1], second, kinds != READS);
 	if (value)
 		write_access_length(p, value, site);
 	else
@@ -315,7 +318,7 @@ EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *
 			name##_slow(p, length, site);                                                    \
 	}                                                                                                \
                                                                                                          \
-	EXPORT ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)        \
+	ATOMSAN_HOOK name(const void *p, uint64_t length, const struct atomsan_site *site)               \
 	{                                                                                                \
 		if (rt_watching == WATCH_RACE && !watch_wanted() && !rt_recording)                       \
 			return;                                                                          \
@@ -324,8 +327,13 @@ EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *
 		else                                                                                     \
 			name##_slow(p, length, site);                                                    \
 	}
-RANGE_HOOK(__atomsan_read_range, READS)
-RANGE_HOOK(__atomsan_write_range, WRITES)
+RANGE_HOOK(access_read_range, READS)
+RANGE_HOOK(access_write_range, WRITES)
+
+ATOMSAN_HOOK access_full_range(const void *p, uint64_t length, const struct atomsan_site *site)
+{
+	access_write_plain(p, 0, site);
+}
 
 /*
  * What a loop did is told when it is over. That it was about to be done was no news

@@ -59,7 +59,7 @@ void rt_path(char *to, uint64_t room, const char *pattern);
 
 /* ---- threads (thread.c) ---- */
 
-enum { RT_NO_THREAD = 0xffffffff, RT_PARKED = 8 };
+enum { RT_NO_THREAD = 0xffffffff, RT_PARKED = 8, RT_UNSURE = 64 };
 
 /* What a thread has beyond the part that inlined code sees. */
 struct rt_thread {
@@ -112,6 +112,10 @@ struct rt_thread {
 		uint32_t looks;                /* that found that it may be taken back */
 		bool entire;                   /* calls in it have no segments of their own: entire.h */
 	} call;                                /* the outermost one, see unmet.h */
+	struct {
+		uint32_t count;
+		uint64_t cells[RT_UNSURE]; /* and in the highest byte what was read */
+	} unsure;         /* cells that another reader may have taken over at the same time: take_cell() */
 	uint64_t known;   /* cells of this thread above it are known though their segment is over: entire.h */
 	uint64_t careful; /* not 0: every access goes the long way, see frames_or_segment_due() */
 };
@@ -259,6 +263,19 @@ bool rt_record_regions_apart(void);
 
 /* The calling thread's window is full, or it has none yet: make room. False: recording has ended. */
 bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS;
+/*
+ * The calling thread has just let go of a lock: if its window is nearly full it is
+ * appended now, which takes a while, and not in one of the next critical sections, where
+ * others would have to wait for it.
+ */
+void rt_file_make_room_soon(void);
+static inline void rt_unlocked(void)
+{
+	enum { LITTLE = RT_WINDOW / 16 };
+
+	if (unlikely((rt_self.next & (2 * RT_WINDOW - LITTLE)) == RT_WINDOW - LITTLE))
+		rt_file_make_room_soon();
+}
 /* The calling thread ends: append what its window holds and let others have it. */
 void rt_file_close_window(void);
 /* Metadata of any length, in as many blocks as it takes. Pieces are written one after the other. */

@@ -58,14 +58,38 @@ static int attempt(pthread_rwlock_t *lock, int (*try)(pthread_rwlock_t *), int (
 			     EBUSY, real),                                                               \
 		  REAL(pthread_rwlock_unlock)(lock))
 
-#define PLAIN(kind, op)                                                       \
-	INTERPOSER int pthread_rwlock_##kind(pthread_rwlock_t *lock)          \
-	{                                                                     \
-		const struct atomsan_site *site = rt_take_site();             \
-		int error = LOCK(0, kind, REAL(pthread_rwlock_##kind)(lock)); \
-                                                                              \
-		locked(TRACE_OP_##op, 0, lock, error, site);                  \
-		return error;                                                 \
+/* Bits of glibc's word, which pthread.h does not name: writers' turn, a writer has it, and above how many
+ * read. */
+enum { WRITERS_TURN = 1, WRITING = 2, READERS_SHIFT = 3 };
+
+static inline bool keeps_rdlock(const pthread_rwlock_t *lock)
+{
+	unsigned word = __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
+
+	return !(~word & (WRITERS_TURN | WRITING));
+}
+
+static inline bool keeps_wrlock(const pthread_rwlock_t *lock)
+{
+	unsigned word = __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
+
+	return word & WRITING || word >> READERS_SHIFT;
+}
+
+#define PLAIN(kind, op)                                                \
+	static int kind##_soon(pthread_rwlock_t *lock)                 \
+	{                                                              \
+		RT_LINGER(lock->__data.__readers, keeps_##kind(lock)); \
+		return REAL(pthread_rwlock_##kind)(lock);              \
+	}                                                              \
+                                                                       \
+	INTERPOSER int pthread_rwlock_##kind(pthread_rwlock_t *lock)   \
+	{                                                              \
+		const struct atomsan_site *site = rt_take_site();      \
+		int error = LOCK(0, kind, kind##_soon(lock));          \
+                                                                       \
+		locked(TRACE_OP_##op, 0, lock, error, site);           \
+		return error;                                          \
 	}
 PLAIN(rdlock, RDLOCK)
 PLAIN(wrlock, LOCK)
@@ -117,7 +141,10 @@ bool order_held_shared(const void *lock) ATOMSAN_KEEPS_REGISTERS
 INTERPOSER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
+	int error;
 
 	rt_op(TRACE_OP_UNLOCK, TRACE_LOCK_RW, lock, site);
-	return REAL(pthread_rwlock_unlock)(lock);
+	error = REAL(pthread_rwlock_unlock)(lock);
+	rt_unlocked();
+	return error;
 }

@@ -156,7 +156,7 @@ static bool same_text(const int32_t *a, const int32_t *b)
 	return *x == *y;
 }
 
-/* A unit without a frame calls nobody: if the thread is elsewhere, it was left. */
+/* A unit without a frame calls nobody of interest: if the thread is elsewhere, it was left. */
 static void forget_through(const struct atomsan_site *site) HOOKED
 {
 	FOR_MINE(open)

@@ -70,7 +70,10 @@ INTERPOSER int pthread_spin_trylock(pthread_spinlock_t *lock)
 INTERPOSER int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
 	const struct atomsan_site *site = rt_take_site();
+	int error;
 
 	rt_op(TRACE_OP_UNLOCK, TRACE_LOCK_SPIN, (const void *)lock, site);
-	return REAL(pthread_spin_unlock)(lock);
+	error = REAL(pthread_spin_unlock)(lock);
+	rt_unlocked();
+	return error;
 }

@@ -269,6 +269,20 @@ bool rt_file_make_room(void) ATOMSAN_KEEPS_REGISTERS
 	return done;
 }
 
+void rt_file_make_room_soon(void)
+{
+	uint64_t before;
+	struct trace_block *window;
+
+	if (rt_live || !rt_on() || rt_self.handlers || rt_self.parked_count)
+		return;
+	before = sys_block_signals();
+	window = rt_self.window;
+	if (window && !(rt_self.next & RT_WINDOW) && append_window(window, rt_self.next - (uint64_t)window))
+		begin_window(window, window->sequence + 1);
+	sys_unblock_signals(before);
+}
+
 void rt_file_close_window(void)
 {
 	uint64_t before = sys_block_signals();

@@ -539,7 +539,122 @@ void calls_static(void)
 	seen += all_alike(&nodes[0], &nodes[1], &nodes[2]); //@ main calls_static
 }
 
-/* But not where nobody may be a unit around them. */
+/* So are those that get memory, or give it back, */
+static struct node *made(long value)
+{
+	struct node *node = calloc(1, sizeof *node);
+
+	if (!node)
+		die("out of memory");
+	seen++; //@ main makes
+	node->value = value;
+	return node;
+}
+
+static long unmade(struct node *node)
+{
+	long value = node->value;
+
+	seen++; //@ main makes
+	free(node);
+	return value;
+}
+
+void makes(void)
+{
+	seen += unmade(made(1)); //@ main makes
+}
+
+/* and those that call themselves, or each other. */
+static long sum_below(const struct node *node)
+{
+	seen++; //@ main calls_circles
+	return node ? node->value + sum_below(node->next) : 0;
+}
+
+static long turn_back(int n);
+static long turn(int n)
+{
+	seen++; //@ main calls_circles
+	return n ? turn_back(n - 1) : 0;
+}
+
+static long turn_back(int n)
+{
+	seen++; //@ main calls_circles
+	return n ? turn(n - 1) + 1 : 1;
+}
+
+void calls_circles(const struct node *first)
+{
+	seen += sum_below(first) + turn(3); //@ main calls_circles
+}
+
+/* But not if one of them synchronises, be it the last, */
+static void locked_below(int n)
+{
+	seen++; //@ ... locked_below
+	if (n)
+		locked_below(n - 1);
+	else
+		step();
+}
+
+static void round_there(int n);
+static void round_here(int n)
+{
+	seen++; //@ ... round_here
+	if (n)
+		round_there(n - 1);
+}
+
+static void round_there(int n)
+{
+	seen++; //@ ... round_there
+	step();
+	if (n)
+		round_here(n - 1);
+}
+
+void calls_locked(void)
+{
+	locked_below(2);
+	round_here(3);
+}
+
+/* nor if they are given what is not their caller's, who may be no unit for it, */
+static long given_below(const struct node *node)
+{
+	seen++; //@ ... given_below
+	return node ? node->value + given_below(node->next) : 0;
+}
+
+void gives_another(const struct node *first)
+{
+	seen += first->value + given_below(nodes); //@ main gives_another
+}
+
+/* nor where nobody may be a unit around them. */
+static void started_below(int n)
+{
+	seen++; //@ ... started_below
+	if (n)
+		started_below(n - 1);
+}
+
+static void *start(void *argument)
+{
+	started_below(2);
+	return argument;
+}
+
+static void renewed(struct node *node)
+{
+	seen++; //@ main renewed
+	free(node->next);
+	node->next = NULL;
+}
+
 static long value_of(const struct node *node)
 {
 	return node->value;
@@ -588,7 +703,14 @@ int main(void)
 	may_and_does_not(nothing, 5);
 	sometimes(third, 5);
 	calls_static();
+	makes();
+	calls_circles(nodes);
+	calls_locked();
+	gives_another(nodes);
+	pthread_create(&one, NULL, start, NULL);
+	pthread_join(one, NULL);
 	is_given(nodes);
+	renewed(&nodes[2]);
 	for (int i = 0; i < 2; i++) { // # w
 		step();
 		seen++; //@ main w *

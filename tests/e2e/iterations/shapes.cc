@@ -2,7 +2,9 @@
 // Loops that exceptions leave, and loops as C++ writes them; run.py says what the comments mean.
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 static std::mutex lock;
@@ -114,6 +116,54 @@ void quiet(const std::vector<long> &list)
 	}
 }
 
+/* A static function that gets memory or gives it back is its caller's, */
+static long *renewed(long *old)
+{
+	seen++; //@ main renews
+	delete old;
+	return new long(seen);
+}
+
+static long *several(std::size_t count)
+{
+	seen++; //@ main renews
+	return new (std::nothrow) long[count];
+}
+
+void renews()
+{
+	long *many = several(3);
+
+	delete renewed(renewed(nullptr));
+	seen++; //@ main renews
+	delete[] many;
+}
+
+/* but not where a thread begins with who calls it. */
+static void started(long **place)
+{
+	seen++; //@ operator() started
+	delete *place;
+	*place = new long(1);
+}
+
+static void noted(long *place)
+{
+	seen++; //@ operator() noted
+	*place = seen;
+}
+
+static void starts()
+{
+	static long *place;
+
+	std::thread([] {
+		started(&place);
+		noted(place);
+	}).join();
+	delete place;
+}
+
 int main()
 {
 	std::vector<long> list = {1, 2, 3};
@@ -131,6 +181,8 @@ int main()
 	iterators(list);
 	quiet(list);
 	lambda(2);
+	renews();
+	starts();
 	for (int once = 1; once; once--) { // # i
 		seen++;                    //@ main i *
 		std::puts("even");

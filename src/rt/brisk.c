@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "rt/brisk.h"
+#include "rt/access_inl.h"
+#include "rt/follow.h"
+#include "rt/scheduler.h"
+
+struct brisk_sites brisk_sites;
+
+void brisk_begin(void)
+{
+	bool brisk =
+		rt_recording && !rt_live && !rt_watching && sched.mode == SCHED_OFF && rt_options.filter == 1;
+
+	brisk_sites.bias = rt_numbers.sites_bias;
+	brisk_sites.length = brisk ? rt_numbers.sites_limit * sizeof(struct atomsan_site) : 0;
+}
+
+#define SAME(number, value) _Static_assert(number == value, "brisk.S knows it by this number")
+SAME(BRISK_BASE, offsetof(struct atomsan_thread, shadow_base));
+SAME(BRISK_MASK, offsetof(struct atomsan_thread, shadow_mask));
+SAME(BRISK_SEGMENT, offsetof(struct atomsan_thread, segment));
+SAME(BRISK_NEXT, offsetof(struct rt_thread, next));
+SAME(BRISK_SEGMENT_START, offsetof(struct rt_thread, segment_start));
+SAME(BRISK_LOCKS, offsetof(struct rt_thread, locks));
+SAME(BRISK_SUB, SHADOW_SHARED);
+SAME(BRISK_ONE_SUB, 1 << ATOMSAN_SEGMENT_SHIFT);
+SAME(BRISK_THREAD, SHADOW_THREAD_MASK);
+SAME(BRISK_WRITTEN, SHADOW_WRITTEN);
+SAME(BRISK_SHORT, SHORT_SEGMENT);
+SAME(BRISK_WINDOW, RT_WINDOW);
+SAME(BRISK_ADDRESS_SHIFT, TRACE_ADDRESS_SHIFT);
+SAME(BRISK_ACCESS, TRACE_ACCESS);
+SAME(BRISK_SITE_FLAGS, offsetof(struct atomsan_site, flags));
+SAME(BRISK_SITE_RANGE, ATOMSAN_SITE_RANGE);
+SAME(5 << TRACE_ID_SHIFT, sizeof(struct atomsan_site));
+SAME(5 * BRISK_BY_5, 1);
