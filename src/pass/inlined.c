@@ -386,18 +386,29 @@ INLINED uint64_t __atomsan_inl_go_on(void *token, const struct atomsan_function 
 	return now;
 }
 
+#define LEAVE(frame, synchronised)                            \
+	do {                                                  \
+		self.top = (frame);                           \
+		if ((frame) < self.low)                       \
+			self.low = (frame);                   \
+		if ((frame) < self.shallow || (synchronised)) \
+			self.segment = self.fresh;            \
+		if ((frame) + 2 == self.shallow)              \
+			self.shallow = (frame) + 1;           \
+	} while (0)
 INLINED void __atomsan_inl_leave(void *token, uint64_t since)
 {
 	struct atomsan_frame *frame = token;
 	uint64_t now = self.segment >> ATOMSAN_STAMP_SHIFT;
 
-	self.top = frame;
-	if (frame < self.low)
-		self.low = frame;
-	if (frame < self.shallow || now != since)
-		self.segment = self.fresh;
-	if (frame + 2 == self.shallow)
-		self.shallow = frame + 1;
+	LEAVE(frame, now != since);
+}
+
+INLINED void __atomsan_inl_done(void *token, uint64_t since)
+{
+	struct atomsan_frame *frame = token;
+
+	LEAVE(frame, self.operations != since);
 }
 
 /* The frame that is open. */

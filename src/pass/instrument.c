@@ -477,6 +477,7 @@ static bool mark(LLVMValueRef call, const char *name)
 			   : !strcmp(name, MARK_NEXT)  ? "__atomsan_inl_next"
 			   : !strcmp(name, MARK_GO_ON) ? "__atomsan_inl_go_on"
 			   : !strcmp(name, MARK_LEAVE) ? "__atomsan_inl_leave"
+			   : !strcmp(name, MARK_DONE)  ? "__atomsan_inl_done"
 						       : NULL;
 
 	if (code)

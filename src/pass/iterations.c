@@ -362,11 +362,9 @@ static void mark_way(struct iterations *plan, LLVMBuilderRef builder, unsigned f
 	on_the_way(plan, builder, from, to);
 	if (leaving) {
 		locate(plan, builder, leaving);
-		LLVMValueRef never = LLVMConstAllOnes(LLVMGetAllocatedType(leaving->since));
-		LLVMValueRef arguments[] = {load(builder, leaving->frame),
-					    leaving->surely ? load(builder, leaving->since) : never};
+		LLVMValueRef arguments[] = {load(builder, leaving->frame), load(builder, leaving->since)};
 
-		mark_build(builder, module, MARK_LEAVE, arguments);
+		mark_build(builder, module, leaving->surely ? MARK_LEAVE : MARK_DONE, arguments);
 	}
 	if (loop && loop->inside[from]) {
 		locate(plan, builder, loop);

@@ -32,7 +32,7 @@ static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
 		return LLVMFunctionType(number, NULL, 0, false);
 	if (!strcmp(name, MARK_NEXT) || !strcmp(name, MARK_GO_ON))
 		return LLVMFunctionType(number, (LLVMTypeRef[]){pointer, pointer, pointer, number}, 4, false);
-	if (!strcmp(name, MARK_LEAVE))
+	if (!strcmp(name, MARK_LEAVE) || !strcmp(name, MARK_DONE))
 		return LLVMFunctionType(none, (LLVMTypeRef[]){pointer, number}, 2, false);
 	return LLVMFunctionType(none, &pointer, 1, false);
 }

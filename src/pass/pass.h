@@ -248,6 +248,7 @@ LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char
 #define MARK_NEXT "__atomsan_mark_next"   /* one ends, the next begins */
 #define MARK_GO_ON "__atomsan_mark_go_on" /* the same of a loop that may not synchronise at all */
 #define MARK_LEAVE "__atomsan_mark_leave" /* the last one ends */
+#define MARK_DONE "__atomsan_mark_done"   /* the same of a loop that may not synchronise at all */
 
 /* ---- sites.c: constants for the tables ---- */
 

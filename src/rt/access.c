@@ -158,7 +158,7 @@ INLINE bool access_shared(const void *p, uint64_t mask, uint64_t value, const st
 	if (unlikely(value > segment || !(value >> rt_self.slot & 1) || frames_or_segment_due() ||
 		     unmet_cares(mine, segment)))
 		return false;
-	*reader = same_segment(mine, segment) ? mine | mask : (segment & ATOMSAN_SEGMENT_MASK) | mask;
+	*reader = (same_segment(mine, segment) ? mine : entire_rest(mine, segment)) | mask;
 	write_access(p, site);
 	return true;
 }
@@ -192,7 +192,7 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 		if (unlikely(shadow_is_shared(value)) || (kinds == READS && !taken_over(value, segment)) ||
 		    unmet_cares(value, segment))
 			return false;
-		value = segment & ATOMSAN_SEGMENT_MASK;
+		value = entire_rest(value, segment);
 	}
 	if (kinds != READS)
 		rt_self.call.wrote = true;
@@ -273,7 +273,7 @@ INLINE bool step_taken(const char *p, unsigned size, uint64_t kinds, uint64_t se
 	if (!same_segment(value, segment)) {
 		if ((kinds == READS && !taken_over(value, segment)) || unmet_cares(value, segment))
 			return false;
-		value = segment & ATOMSAN_SEGMENT_MASK;
+		value = entire_rest(value, segment);
 	}
 	if (kinds != READS)
 		rt_self.call.wrote = true;
@@ -382,6 +382,8 @@ EXPORT ATOMSAN_HOOK __atomsan_object(const void *p, uint64_t length, const struc
 	bool outside;
 
 	if (rt_self.number == RT_NO_THREAD || !ready())
+		return;
+	if (unlikely(rt_self.call.entire) && entire_object(p, length_to_say(length, site), site))
 		return;
 	event_frames();
 	outside = unlikely(unmet_on) && unmet_object_outside();

@@ -187,7 +187,8 @@ INLINE bool try_remember(uint64_t granule, uint64_t mask, bool write, uint64_t s
 	}
 	if (unlikely(shadow_is_shared(value))) {
 		if (!write) {
-			*reader = same_segment(*reader, segment) ? *reader | mask : mine | mask;
+			*reader = (same_segment(*reader, segment) ? *reader : entire_rest(*reader, segment)) |
+				  mask;
 			if (!(value >> rt_self.slot & 1))
 				__atomic_fetch_or(cell, 1ull << rt_self.slot, __ATOMIC_RELAXED);
 			return true;
@@ -201,7 +202,7 @@ INLINE bool try_remember(uint64_t granule, uint64_t mask, bool write, uint64_t s
 		return true;
 	}
 	if (!kept && (write || !value || taken_over(value, segment))) {
-		take_cell(cell, mine | mask, write);
+		take_cell(cell, entire_rest(value, segment) | mask, write);
 		return true;
 	}
 	/* Another thread only read it, and so do we. Both must stay, whoever comes now. */

@@ -13,6 +13,9 @@
  * one of its own thread's from above `known` takes it into the new segment, and writes
  * nothing. Operations set `known` back, for what comes behind one is news.
  *
+ * Objects on the stack are told like frames, when something is told: a sorting loop with a
+ * local for what it moves would fill windows with nothing but these.
+ *
  * The checker takes its word back when it sees a unit further in. What it needs for
  * that is always told, since it is the first time; what was left out until the program
  * heard of it is lost.
@@ -29,6 +32,13 @@
 void entire_look(void) ATOMSAN_KEEPS_REGISTERS;
 /* It is over, if it was one unit. */
 void entire_end(void) ATOMSAN_KEEPS_REGISTERS;
+
+/* An object begins to live in the frame that is open. False: it is to be told now. */
+bool entire_object(const void *p, uint64_t length, const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
+/* Frames were told: so are those of their objects that are not yet. */
+void entire_tell_objects(void) ATOMSAN_KEEPS_REGISTERS;
+/* What was told of objects is taken back. */
+void entire_tell_anew(void) ATOMSAN_KEEPS_REGISTERS;
 
 /* An operation ends the segment. */
 static inline void entire_end_segment(void)
@@ -47,6 +57,15 @@ static inline void entire_begin_segment(uint64_t last)
 static inline __attribute__((always_inline)) bool entire_knows(uint64_t cell, uint64_t segment, uint64_t mask)
 {
 	return unlikely((cell | 0xffff) > rt_self.known) && !((cell ^ segment) & (SHADOW_THREAD_MASK | mask));
+}
+
+/* What is left of another segment's cell, now that this one takes it over: what is known all the same, if
+ * anything is. */
+static inline __attribute__((always_inline)) uint64_t entire_rest(uint64_t cell, uint64_t segment)
+{
+	bool known = entire_knows(cell, segment, 0) && !shadow_is_shared(cell);
+
+	return (segment & ATOMSAN_SEGMENT_MASK) | (unlikely(known) ? cell & 0xffff : 0);
 }
 
 #pragma GCC visibility pop

@@ -100,6 +100,8 @@ INLINE void write_frames(void)
 		kind = TRACE_ENTER;
 	}
 	__atomsan_thread.low = top;
+	if (unlikely(rt_self.objects.due))
+		entire_tell_objects();
 	__asm__ volatile("" ::: "memory");
 	rt_self.flushing = 0;
 }
@@ -159,7 +161,7 @@ bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS
 
 	if (unlikely(rt_self.sched || !rt_recording))
 		return false;
-	if (low != rt_self.written || top != rt_self.written) {
+	if (event_frames_due()) {
 		/* As in write_frames(). */
 		if (likely(!rt_self.flushing && !(rt_watching & WATCH_SECTIONS))) {
 			rt_self.flushing = 1;
@@ -172,7 +174,7 @@ bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS
 			__asm__ volatile("" ::: "memory");
 			rt_self.flushing = 0;
 		}
-		if (unlikely(rt_self.written != top))
+		if (unlikely(rt_self.written != top || rt_self.objects.due))
 			event_write_frames();
 	}
 	if (unlikely(rt_self.call.entire) && unmet_on)
@@ -242,13 +244,15 @@ static void record_op(struct event *event, const struct atomsan_site *site) ATOM
 		return;
 	end_segment(stamp);
 	call_goes_on(event->op);
-	order_note(event->op, event->flags, (const void *)event->address, event->value);
+	order_note(event->op, order_shared(event->op, event->flags, (const void *)event->address),
+		   (const void *)event->address, event->value);
 }
 
 INLINE void write_op(enum trace_op op, unsigned flags, const void *object, const struct atomsan_site *site,
 		     bool due)
 {
 	uint64_t number = site ? rt_module_site(site) : TRACE_NO_SITE, stamp = 0, *p;
+	bool shared;
 
 	/* The usual case, two words. */
 	if (likely(rt_on() && !rt_self.sched && !rt_watching && number < TRACE_OP_SITE_MAX &&
@@ -266,10 +270,9 @@ INLINE void write_op(enum trace_op op, unsigned flags, const void *object, const
 			p, event_word(TRACE_OP, op | flags << TRACE_OP_BITS, (uint64_t)object & SHADOW_FOLD));
 		end_segment(stamp);
 		call_goes_on(op);
-		order_note(op, flags, object, 0);
-		/* Readers-writer locks are let go the same way by both. */
-		if (!(flags & TRACE_LOCK_RW))
-			rt_self.locks += (op == TRACE_OP_LOCK) - (op == TRACE_OP_UNLOCK);
+		shared = order_shared(op, flags, object);
+		order_note(op, shared, object, 0);
+		rt_self.locks += (op == TRACE_OP_LOCK) - (op == TRACE_OP_UNLOCK && !shared);
 		return;
 	}
 

@@ -96,9 +96,16 @@ INLINE void event_new_floor(uint64_t stamp)
 /* Bring the trace up to date with the functions entered and left. */
 void event_write_frames(void) ATOMSAN_KEEPS_REGISTERS;
 
+/* Has it not heard of some, or of one of their objects? */
+INLINE bool event_frames_due(void)
+{
+	return __atomsan_thread.low != rt_self.written || __atomsan_thread.top != rt_self.written ||
+	       rt_self.objects.due;
+}
+
 INLINE void event_frames(void)
 {
-	if (unlikely(__atomsan_thread.low != rt_self.written || __atomsan_thread.top != rt_self.written))
+	if (unlikely(event_frames_due()))
 		event_write_frames();
 }
 

@@ -92,17 +92,21 @@ INLINE bool order_due(enum trace_op op, unsigned flags, const void *object)
 	}
 }
 
+/* Does the operation let a lock go that others may have, too? */
+INLINE bool order_shared(enum trace_op op, unsigned flags, const void *object)
+{
+	return op == TRACE_OP_UNLOCK && flags & TRACE_LOCK_RW && order_held_shared(object);
+}
+
 /* The operation is written; if it lets others go on it has not done so yet. */
-INLINE void order_note(enum trace_op op, unsigned flags, const void *object, uint64_t value)
+INLINE void order_note(enum trace_op op, bool shared, const void *object, uint64_t value)
 {
 	struct order_keys *keys;
 
 	switch (op) {
 	case TRACE_OP_UNLOCK:
 		keys = order_keys_of(object);
-		order_raise(flags & TRACE_LOCK_RW && order_held_shared(object) ? &keys->shared
-									       : &keys->released,
-			    order_key());
+		order_raise(shared ? &keys->shared : &keys->released, order_key());
 		break;
 	case TRACE_OP_LOCK_FAILED:
 		order_raise(&order_keys_of(object)->failed, order_key());

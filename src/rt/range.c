@@ -80,7 +80,7 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 		}
 		if (value > segment || !(value >> rt_self.slot & 1) || unmet_cares(mine, segment))
 			return false;
-		*reader = same_segment(mine, segment) ? mine | mask : (segment & ATOMSAN_SEGMENT_MASK) | mask;
+		*reader = (same_segment(mine, segment) ? mine : entire_rest(mine, segment)) | mask;
 		*news = true;
 		return true;
 	}
@@ -90,7 +90,7 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 		if (!(write || !value || taken_over(value, segment)) ||
 		    (value && unmet_cares(value, segment)))
 			return false;
-		value = segment & ATOMSAN_SEGMENT_MASK;
+		value = entire_rest(value, segment);
 	}
 	rt_self.call.wrote |= write;
 	take_cell(cell, value | mask, write);
@@ -193,7 +193,7 @@ INLINE uint64_t pair_step(uint64_t value, uint64_t bytes, uint64_t kinds, uint64
 		    (kinds == READS && value && !taken_over(value, segment)) ||
 		    (value && unmet_cares(value, segment)))
 			return 0;
-		value = segment & ATOMSAN_SEGMENT_MASK;
+		value = entire_rest(value, segment);
 	}
 	return value | bytes * kinds;
 }

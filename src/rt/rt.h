@@ -59,7 +59,13 @@ void rt_path(char *to, uint64_t room, const char *pattern);
 
 /* ---- threads (thread.c) ---- */
 
-enum { RT_NO_THREAD = 0xffffffff, RT_PARKED = 8, RT_UNSURE = 64 };
+enum {
+	RT_NO_THREAD = 0xffffffff,
+	RT_PARKED = 8,
+	RT_UNSURE = 64,
+	RT_OBJECTS = 8,
+	RT_MARKS = 1 << (ATOMSAN_STAMP_SHIFT - ATOMSAN_THREAD_SHIFT), /* threads that a cell can tell apart */
+};
 
 /* What a thread has beyond the part that inlined code sees. */
 struct rt_thread {
@@ -110,12 +116,26 @@ struct rt_thread {
 		uint64_t taken;                /* words that were taken back and are not counted yet */
 		uint32_t count, unmet;         /* calls so far, and those that were taken back */
 		uint32_t looks;                /* that found that it may be taken back */
+		uint32_t backs;                /* times that something was taken back before it ended */
 		bool entire;                   /* calls in it have no segments of their own: entire.h */
 	} call;                                /* the outermost one, see unmet.h */
 	struct {
 		uint32_t count;
 		uint64_t cells[RT_UNSURE]; /* and in the highest byte what was read */
-	} unsure;         /* cells that another reader may have taken over at the same time: take_cell() */
+	} unsure; /* cells that another reader may have taken over at the same time: take_cell() */
+	uint64_t ended[RT_MARKS]; /* of each thread, segments that are known to be of calls that have ended:
+				     unmet.h */
+	struct {
+		uint32_t count, due; /* and how many of them are to be told before the next event */
+		struct rt_object {
+			const void *p;
+			uint64_t length;
+			const struct atomsan_site *site;
+			struct atomsan_frame *top; /* of the stack, where it began to live */
+			const struct atomsan_function *function;
+			bool due;
+		} of[RT_OBJECTS];
+	} objects;        /* of a call that is one unit: entire.h */
 	uint64_t known;   /* cells of this thread above it are known though their segment is over: entire.h */
 	uint64_t careful; /* not 0: every access goes the long way, see frames_or_segment_due() */
 };

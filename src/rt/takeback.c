@@ -12,8 +12,13 @@
 #include "rt/sys.h"
 
 enum { TAUGHT = 64 }; /* calls with a place or a function in them that are told before one is taken back */
-/* By the number of a place, and of a function. Threads that count at the same time lose a count. */
-static uint8_t taught_sites[1 << TRACE_ID_BITS], taught_functions[1 << TRACE_ID_BITS];
+/*
+ * How often, by what a word is but for its address: an access by its place, frames by
+ * their function. Whatever need not be looked at any more has TAUGHT, and that is nearly all.
+ * Threads that count at the same time lose a count.
+ */
+enum { TAGS = 1 << TRACE_ADDRESS_SHIFT };
+static uint8_t taught[TAGS];
 
 /* As it is now; what a handler does meanwhile is not in it. False: one has taken the thread to another
  * window. */
@@ -26,14 +31,15 @@ static bool find_words(struct takeback *content)
 
 	if (!start || next - (uint64_t)last > RT_WINDOW)
 		return false;
-	*content = (struct takeback){.first = first,
-				     .last = last,
-				     .start = (uint64_t *)start,
-				     .next = (uint64_t *)next,
-				     .length = call->held * RT_WINDOW + next - (uint64_t)last,
-				     .taught = true};
-	if (first == last)
-		content->length = next - start;
+	content->first = first;
+	content->last = last;
+	content->start = (uint64_t *)start;
+	content->next = (uint64_t *)next;
+	content->length = first == last ? next - start : call->held * RT_WINDOW + next - (uint64_t)last;
+	content->locks = 0;
+	content->objects = content->events = content->now = content->block_count = 0;
+	content->stamped = content->blocks = false;
+	content->taught = true;
 	return true;
 }
 
@@ -49,16 +55,51 @@ static uint64_t *end_in(const struct takeback *content, struct live_window *wind
 
 /* ---- may it go? ---- */
 
+static uint8_t *times_taught(enum trace_event_kind kind, uint64_t id)
+{
+	return &taught[(uint64_t)kind | id << TRACE_ID_SHIFT];
+}
+
 /* A long one teaches as much as many short ones, in which it is as often. */
-static void teach(struct takeback *content, uint8_t *times)
+static void teach(struct takeback *content, enum trace_event_kind kind, uint64_t id)
 {
 	enum { SHORT = 1024 };
-	uint64_t taught = *times + 1 + content->length / SHORT;
+	uint8_t *times = times_taught(kind, id);
+	uint64_t now = *times + 1 + content->length / SHORT;
 
 	if (*times >= TAUGHT)
 		return;
 	content->taught = false;
-	*times = (uint8_t)(taught < TAUGHT ? taught : TAUGHT);
+	*times = (uint8_t)(now < TAUGHT ? now : TAUGHT);
+}
+
+static void teach_function(struct takeback *content, uint64_t id)
+{
+	teach(content, TRACE_ENTER, id);
+	/* One left and this one entered. */
+	*times_taught(TRACE_SWITCH, id) = *times_taught(TRACE_ENTER, id);
+}
+
+/* Words from here on that need not be looked at, up to `end`: where they end. Not to be skipped where events
+ * are counted. */
+INLINE const uint64_t *skip_taught(const uint64_t *word, const uint64_t *end)
+{
+	/* Four together are looked at as fast as one. */
+	while (end - word >= 4 && likely(taught[word[0] % TAGS] & taught[word[1] % TAGS] &
+					 taught[word[2] % TAGS] & taught[word[3] % TAGS] & TAUGHT))
+		word += 4;
+	while (word < end && taught[*word % TAGS] & TAUGHT)
+		word++;
+	return word;
+}
+
+/* Where memory comes or goes, with the stamp that the thread has there. */
+static void note_block(struct takeback *content, uint64_t *event, uint64_t *past)
+{
+	content->blocks = true;
+	if (content->block_count < TAKEBACK_BLOCKS)
+		content->block[content->block_count] = (struct takeback_block){event, past, content->now};
+	content->block_count++;
 }
 
 /* One that nobody need hear of; the object is what is left of its word. */
@@ -75,8 +116,6 @@ static bool op_may_go(struct takeback *content, uint64_t op, uint64_t object)
 		return --content->locks >= 0;
 	case TRACE_OP_ALLOC:
 	case TRACE_OP_FREE:
-		content->blocks = true;
-		return true;
 	case TRACE_OP_ATOMIC_LOAD:
 	case TRACE_OP_ATOMIC_STORE:
 	case TRACE_OP_ATOMIC_RMW:
@@ -93,60 +132,69 @@ static bool op_may_go(struct takeback *content, uint64_t op, uint64_t object)
 	}
 }
 
-static bool words_may_go(const uint64_t *word, const uint64_t *end, struct takeback *content)
+static bool words_may_go(uint64_t *word, const uint64_t *end, struct takeback *content)
 {
-	bool go = true;
-	uint64_t accesses = 0;
+	bool go = true, counted = rt_options.mark_calls;
+	uint64_t *event = NULL; /* where one with prefixes begins */
 
 	for (; word < end; word++) {
-		uint64_t id = *word >> TRACE_ID_SHIFT & TRACE_ID_MAX;
+		uint64_t id, op;
 
-		/* Most are: it is not left to a jump that goes everywhere. */
-		if (likely((*word & 7) == TRACE_ACCESS && taught_sites[id] >= TAUGHT)) {
-			accesses++;
-			continue;
+		if (!event && !counted) {
+			word = (uint64_t *)skip_taught(word, end);
+			if (word == end)
+				break;
 		}
+		if (!event)
+			event = word;
+		id = *word >> TRACE_ID_SHIFT & TRACE_ID_MAX;
 		content->events++;
 		switch ((enum trace_event_kind)(*word & 7)) {
 		case TRACE_ACCESS:
-			teach(content, &taught_sites[id]);
+			teach(content, TRACE_ACCESS, id);
 			break;
 		case TRACE_STAMPED:
-			teach(content, &taught_sites[id]);
+			teach(content, TRACE_ACCESS, id);
 			content->stamped = true;
-			word++;
+			content->now = *++word >> TRACE_STAMP_SHIFT;
 			break;
 		case TRACE_SWITCH:
 			content->events++; /* two in one word */
-			teach(content, &taught_functions[id]);
+			teach_function(content, id);
 			break;
 		case TRACE_ENTER:
-			teach(content, &taught_functions[id]);
+			teach_function(content, id);
 			break;
 		case TRACE_EXIT:
 			go &= id != 0;
+			if (id)
+				*times_taught(TRACE_EXIT, id) = TAUGHT;
 			break;
 		case TRACE_OP:
-			go &= op_may_go(content, id & ((1u << TRACE_OP_BITS) - 1),
-					*word >> TRACE_ADDRESS_SHIFT);
-			word++;
-			content->stamped |= *word >> TRACE_STAMP_SHIFT != 0;
+			op = id & ((1u << TRACE_OP_BITS) - 1);
+			go &= op_may_go(content, op, *word >> TRACE_ADDRESS_SHIFT);
+			if (*++word >> TRACE_STAMP_SHIFT) {
+				content->stamped = true;
+				content->now = *word >> TRACE_STAMP_SHIFT;
+			}
+			if (op == TRACE_OP_ALLOC || op == TRACE_OP_FREE)
+				note_block(content, event, word + 1);
 			break;
 		case TRACE_PREFIX:
 			content->events--;
 			/* Steps that are one event here are many where events are counted. */
 			go &= (id & 3) == TRACE_PREFIX_VALUE ||
 			      ((id & 3) == TRACE_PREFIX_OTHER && !rt_options.mark_calls);
-			break;
+			continue;
 		case TRACE_NONE:
 			content->events--;
 			/* A place that a handler has left for good, unless the next event did not fit. */
 			go &= (uint64_t)end & RT_WINDOW && end - word < EVENT_WORDS;
-			word = end - 1;
+			word = (uint64_t *)end - 1;
 			break;
 		}
+		event = NULL;
 	}
-	content->events += accesses;
 	return go;
 }
 
@@ -191,10 +239,19 @@ static void keep(struct kept *kept, const uint64_t *word, const uint64_t *end)
 }
 
 /*
- * Memory that came and went is known: moves these events to the front. What orders
- * them are stamps of events that are taken back, so they get those; `now` is
- * what the thread has before `word`, and then what it has at `end`.
+ * Memory that came and went is known: the event moves to the front. What orders it may
+ * be the stamp of one that is taken back, so it gets that; `now` is what the thread has there.
  */
+static void keep_block(struct kept *kept, const uint64_t *event, uint64_t *past, uint64_t now)
+{
+	if (now != kept->key && !(past[-1] >> TRACE_STAMP_SHIFT))
+		past[-1] |= now << TRACE_STAMP_SHIFT;
+	kept->key = now;
+	keep(kept, event, past);
+}
+
+/* Where there are more than were noted: all of them from `word` on. `now` is what the thread has before it,
+ * and then what it has at `end`. */
 static void keep_blocks(struct kept *kept, uint64_t *word, const uint64_t *end, uint64_t *now)
 {
 	uint64_t *event = word, op, stamp;
@@ -208,12 +265,8 @@ static void keep_blocks(struct kept *kept, uint64_t *word, const uint64_t *end, 
 		stamp = *++word >> TRACE_STAMP_SHIFT;
 		if (stamp)
 			*now = stamp;
-		if (op != TRACE_OP_ALLOC && op != TRACE_OP_FREE)
-			continue;
-		if (*now != kept->key)
-			*word |= (stamp ? 0 : *now) << TRACE_STAMP_SHIFT;
-		kept->key = *now;
-		keep(kept, event, word + 1);
+		if (op == TRACE_OP_ALLOC || op == TRACE_OP_FREE)
+			keep_block(kept, event, word + 1, *now);
 	}
 }
 
@@ -222,6 +275,12 @@ static void keep_all_blocks(struct kept *kept, const struct takeback *content)
 	uint64_t now = kept->key;
 	struct live_window *window = content->first;
 
+	if (content->block_count <= TAKEBACK_BLOCKS) {
+		for (uint64_t i = 0; i < content->block_count; i++)
+			keep_block(kept, content->block[i].event, content->block[i].past,
+				   content->block[i].stamp ? content->block[i].stamp : now);
+		return;
+	}
 	keep_blocks(kept, begin_in(content, window), end_in(content, window), &now);
 	while (window != content->last) {
 		window = follow_behind(window);

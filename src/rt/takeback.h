@@ -11,6 +11,8 @@
 
 #pragma GCC visibility push(hidden)
 
+enum { TAKEBACK_BLOCKS = 16 };
+
 struct takeback {
 	struct live_window *first, *last;
 	uint64_t *start, *next;
@@ -18,8 +20,13 @@ struct takeback {
 	int64_t locks;
 	uint64_t objects; /* of locks that were taken, less those that were given back */
 	bool stamped, taught;
-	bool blocks; /* memory came, or went */
-	uint64_t events;
+	bool blocks;          /* memory came, or went */
+	uint64_t events;      /* where they are counted (mark_calls) */
+	uint64_t now;         /* the latest stamp in it so far; 0: none */
+	uint64_t block_count; /* of times that memory came or went; if they are few, where */
+	struct takeback_block {
+		uint64_t *event, *past, stamp;
+	} block[TAKEBACK_BLOCKS];
 };
 
 /*

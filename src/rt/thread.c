@@ -88,7 +88,6 @@ static void frames_map(void)
  * the one that the fewest have now. Marks go round, so that one comes again as late as
  * may be.
  */
-enum { MARKS = 1 << (ATOMSAN_STAMP_SHIFT - ATOMSAN_THREAD_SHIFT) };
 static struct {
 	uint32_t lock, live[ATOMSAN_SLOTS], rounds[ATOMSAN_SLOTS];
 } marks;
@@ -103,7 +102,7 @@ static void take_mark(void)
 		    (marks.live[i] == marks.live[slot] && marks.rounds[i] < marks.rounds[slot]))
 			slot = i;
 	marks.live[slot]++;
-	rt_self.mark = (marks.rounds[slot]++ * ATOMSAN_SLOTS + slot) % MARKS;
+	rt_self.mark = (marks.rounds[slot]++ * ATOMSAN_SLOTS + slot) % RT_MARKS;
 	rt_self.slot = slot;
 	rt_spin_leave(&marks.lock);
 }

@@ -15,7 +15,7 @@
 
 #include <time.h>
 
-struct unmet_thread unmet_threads[UNMET_THREADS];
+struct unmet_thread unmet_threads[RT_MARKS];
 bool unmet_on;
 int64_t unmet_silent;
 
@@ -57,7 +57,7 @@ static void unmark(struct unmet_thread *thread)
 /* Of each thread, up to which segment its calls have ended. */
 static void look_who_ended(uint64_t *ended)
 {
-	for (unsigned i = 0; i < UNMET_THREADS; i++)
+	for (unsigned i = 0; i < RT_MARKS; i++)
 		ended[i] = __atomic_load_n(&unmet_threads[i].closed, __ATOMIC_ACQUIRE);
 }
 
@@ -68,7 +68,7 @@ static void look_who_ended(uint64_t *ended)
  */
 static void mark_met(struct unmet_thread *thread)
 {
-	uint64_t ended[UNMET_THREADS];
+	uint64_t ended[RT_MARKS];
 	bool first = !__atomic_load_n(&all.met_open, __ATOMIC_SEQ_CST);
 
 	if (first)
@@ -76,7 +76,7 @@ static void mark_met(struct unmet_thread *thread)
 	first &= !__atomic_fetch_add(&all.met_open, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_exchange_n(&thread->met, 1, __ATOMIC_SEQ_CST))
 		__atomic_fetch_sub(&all.met_open, 1, __ATOMIC_SEQ_CST);
-	for (unsigned i = 0; first && i < UNMET_THREADS; i++)
+	for (unsigned i = 0; first && i < RT_MARKS; i++)
 		if (ended[i] > __atomic_load_n(&unmet_threads[i].settled, __ATOMIC_RELAXED))
 			__atomic_store_n(&unmet_threads[i].settled, ended[i], __ATOMIC_RELAXED);
 }
@@ -493,6 +493,7 @@ static bool fall_silent(void)
 /* In the middle of a call. Frames that are open are told anew; what was told of their objects is not. */
 static bool go_back_inside(void)
 {
+	enum { OFTEN = 16 };
 	struct atomsan_frame *written = rt_self.written;
 	struct takeback content;
 
@@ -500,9 +501,12 @@ static bool go_back_inside(void)
 		return false;
 	rt_self.written = rt_self.call.written;
 	rt_self.call.opened = rt_self.next;
+	entire_tell_anew();
 	begin_anew();
-	/* So that the checker gets beyond this thread, however long it goes on like that. */
-	if (!is_alone()) {
+	/* Where stamps were taken back a higher one is due. And now and then one is, so that the checker gets
+	 * beyond this thread, however long it goes on like that; but a stamp ends the segment, and all that
+	 * is known has to be taken into the next. */
+	if (!is_alone() && (rt_self.sub >= SHADOW_SUBS || ++rt_self.call.backs % OFTEN == 0)) {
 		write_stamp();
 		unmet_keep();
 		begin_anew();
@@ -700,7 +704,7 @@ void unmet_start(void)
 	    rt_module_declares_units())
 		return;
 	started = true;
-	for (unsigned i = 0; i < UNMET_THREADS; i++)
+	for (unsigned i = 0; i < RT_MARKS; i++)
 		unmet_threads[i].begin = UINT64_MAX;
 	unmet_on = true;
 	unmet_thread_begin();
@@ -716,6 +720,9 @@ void unmet_forget(void)
 	unmet_on = false;
 	all.threads = 1;
 	unmet_silent = 0;
+	/* Stamps begin anew. */
+	for (unsigned i = 0; i < RT_MARKS; i++)
+		rt_self.ended[i] = 0;
 	entire_end();
 	rt_self.call = (struct rt_call){0};
 }

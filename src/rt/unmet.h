@@ -29,8 +29,6 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { UNMET_THREADS = 64 }; /* as many as a cell can tell apart */
-
 struct unmet_thread {
 	uint64_t begin;   /* UINT64_MAX: no call is open */
 	uint64_t closed;  /* segments up to this one are of calls that have ended */
@@ -45,13 +43,13 @@ struct unmet_thread {
 	const struct atomsan_thread *inlined;
 } __attribute__((aligned(64)));
 
-extern struct unmet_thread unmet_threads[UNMET_THREADS];
+extern struct unmet_thread unmet_threads[RT_MARKS];
 /* Calls may be taken back. Once false it stays so, until a process begins anew. */
 extern bool unmet_on;
 
 static inline struct unmet_thread *unmet_of(uint64_t cell)
 {
-	return &unmet_threads[cell >> ATOMSAN_THREAD_SHIFT & (UNMET_THREADS - 1)];
+	return &unmet_threads[cell >> ATOMSAN_THREAD_SHIFT & (RT_MARKS - 1)];
 }
 
 /* Was the call that the thread has open? */
@@ -60,12 +58,28 @@ static inline __attribute__((always_inline)) bool unmet_was_met(void)
 	return __atomic_load_n(&unmet_threads[rt_self.mark].met, __ATOMIC_RELAXED);
 }
 
+/*
+ * Another thread's cell: is it of a call that may be open? What has ended stays so, and
+ * each thread remembers of the others how far that was when it last looked: their lines
+ * change hands with every call.
+ */
+static inline __attribute__((always_inline)) bool unmet_may_be_open(uint64_t cell)
+{
+	uint64_t *ended = &rt_self.ended[cell >> ATOMSAN_THREAD_SHIFT & (RT_MARKS - 1)], begin;
+
+	if (likely((cell | 0xffff) <= *ended))
+		return false;
+	begin = __atomic_load_n(&unmet_of(cell)->begin, __ATOMIC_ACQUIRE);
+	*ended = begin != UINT64_MAX ? begin : __atomic_load_n(&unmet_of(cell)->closed, __ATOMIC_RELAXED);
+	return (cell | 0xffff) > begin;
+}
+
 /* Another thread's cell, which is not shared: is it of a call that may be open, or do we come back? Then it
  * takes remember(). */
 static inline __attribute__((always_inline)) bool unmet_cares(uint64_t cell, uint64_t segment)
 {
 	return unlikely(unmet_on) && (cell ^ segment) & SHADOW_THREAD_MASK &&
-	       ((cell | 0xffff) > unmet_of(cell)->begin || unmet_was_met());
+	       (unmet_may_be_open(cell) || unmet_was_met());
 }
 
 /* Is another thread's cell of a call that will be on no cycle? */
