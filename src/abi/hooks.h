@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#define ATOMSAN_ABI_VERSION 6
+#define ATOMSAN_ABI_VERSION 7
 
 /* What an access does. The values are part of the trace format. */
 enum atomsan_access {
@@ -120,6 +120,8 @@ enum atomsan_function_flag {
 		16384, /* called by who does not know it: its address is taken, or the C++ library calls it */
 	ATOMSAN_FN_AGAIN = 32768, /* no function, as an argument is none: what is called in it in one is an
 				     earlier search, made again */
+	ATOMSAN_FN_PART = 65536,  /* on the object of the frame below it is a part of that: nothing begins or
+				     ends  with it */
 };
 
 #define ATOMSAN_NO_RECEIVER 0xffff
@@ -131,8 +133,9 @@ struct atomsan_function {
 	int32_t receiver_type; /* tag of the struct that the receiver points to */
 	uint32_t line;
 	uint16_t receiver;   /* parameter number, or ATOMSAN_NO_RECEIVER */
-	uint16_t flags;      /* enum atomsan_function_flag */
-	uint32_t asm_blocks; /* inline assembly that was not looked into */
+	uint16_t flags;      /* enum atomsan_function_flag, as far as they go */
+	uint16_t asm_blocks; /* inline assembly that was not looked into */
+	uint16_t more_flags; /* from 65536 on */
 	/* Lines. A struct's tag: it calls functions several times with a pointer to one, which it has from a
 	 * member of the receiver. ATOMSAN_CALLS_WAIT and a function's linkage name: it calls this, and little
 	 * else unless it is a loop, so it waits for a condition if this does. ATOMSAN_CALLS_WAIT alone: a

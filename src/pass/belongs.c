@@ -96,6 +96,13 @@ static LLVMValueRef parameter(LLVMValueRef function, unsigned number)
 	return number != ATOMSAN_NO_RECEIVER ? LLVMGetParam(function, number) : NULL;
 }
 
+bool belongs_to_function(LLVMValueRef value)
+{
+	struct search s = {.any = true};
+
+	return !is_pointer(value) || leads_back(&s, value, MOST_DEPTH);
+}
+
 bool belongs_to_caller(LLVMValueRef call, bool any)
 {
 	LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));

@@ -25,6 +25,11 @@ static bool is_mark(LLVMValueRef i, const char *hook)
 	return LLVMIsACallInst(i) && util_callee(i) == emit_hook(hook);
 }
 
+static bool is_exit(LLVMValueRef i)
+{
+	return is_mark(i, "__atomsan_inl_exit") || is_mark(i, "__atomsan_inl_part_exit");
+}
+
 static bool quiet_call(LLVMValueRef call)
 {
 	static const char *const loud[] = {"llvm.masked", "llvm.eh.", "llvm.coro.", "llvm.objc", NULL};
@@ -75,7 +80,7 @@ static bool quiet_from(struct frame *frame, LLVMValueRef i)
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
 	for (; i; i = LLVMGetNextInstruction(i)) {
-		if (is_mark(i, "__atomsan_inl_exit") && LLVMGetOperand(i, 0) == frame->enter)
+		if (is_exit(i) && LLVMGetOperand(i, 0) == frame->enter)
 			return true;
 		if (i == frame->enter)
 			return false;
@@ -107,7 +112,7 @@ static bool quiet_from(struct frame *frame, LLVMValueRef i)
 static bool only_left(LLVMValueRef enter)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(enter); use; use = LLVMGetNextUse(use))
-		if (!is_mark(LLVMGetUser(use), "__atomsan_inl_exit"))
+		if (!is_exit(LLVMGetUser(use)))
 			return false;
 	return true;
 }

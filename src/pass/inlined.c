@@ -314,6 +314,37 @@ INLINED void __atomsan_inl_exit(void *token)
 }
 
 /*
+ * What is a part of the frame below it, if it works on the same object: nothing begins
+ * with it then, and nothing ends, for as long as it does not synchronise (`since`). Not so
+ * where nothing is recorded, and nothing counted.
+ */
+#define BEGINS(frame) ((frame) < self.shallow && ((frame)[-1].receiver != (frame)->receiver || self.apart))
+
+INLINED void *__atomsan_inl_part(const struct atomsan_function *function, const void *receiver)
+{
+	struct atomsan_frame *frame = self.top;
+
+	frame->function = function;
+	frame->receiver = receiver;
+	__asm__ volatile("" ::: "memory");
+	self.top = frame + (frame < self.limit);
+	if (BEGINS(frame))
+		self.segment = self.fresh;
+	return frame;
+}
+
+INLINED void __atomsan_inl_part_exit(void *token, uint64_t since)
+{
+	struct atomsan_frame *frame = token;
+
+	self.top = frame;
+	if (frame < self.low)
+		self.low = frame;
+	if (BEGINS(frame) || self.operations != since)
+		self.segment = self.fresh;
+}
+
+/*
  * Iterations of a loop are frames, too. Those of main and of a thread's start
  * function are as transparent as these are themselves: what they call is still
  * outermost, so the shallow part of the stack grows by the loop's frame.
@@ -327,6 +358,22 @@ INLINED void *__atomsan_inl_loop(const struct atomsan_function *function, const 
 	__asm__ volatile("" ::: "memory");
 	self.top = frame + (frame < self.limit);
 	if (frame < self.shallow)
+		self.segment = self.fresh;
+	if (frame + 1 == self.shallow)
+		self.shallow = frame + 2;
+	return frame;
+}
+
+/* A walk over data is no unit in any case, and begins nothing unless it synchronises. */
+INLINED void *__atomsan_inl_walk(const struct atomsan_function *function, const void *receiver)
+{
+	struct atomsan_frame *frame = self.top;
+
+	frame->function = function;
+	frame->receiver = receiver;
+	__asm__ volatile("" ::: "memory");
+	self.top = frame + (frame < self.limit);
+	if (BEGINS(frame))
 		self.segment = self.fresh;
 	if (frame + 1 == self.shallow)
 		self.shallow = frame + 2;
@@ -386,29 +433,37 @@ INLINED uint64_t __atomsan_inl_go_on(void *token, const struct atomsan_function 
 	return now;
 }
 
-#define LEAVE(frame, synchronised)                            \
-	do {                                                  \
-		self.top = (frame);                           \
-		if ((frame) < self.low)                       \
-			self.low = (frame);                   \
-		if ((frame) < self.shallow || (synchronised)) \
-			self.segment = self.fresh;            \
-		if ((frame) + 2 == self.shallow)              \
-			self.shallow = (frame) + 1;           \
+#define LEAVE(frame, ends)                          \
+	do {                                        \
+		self.top = (frame);                 \
+		if ((frame) < self.low)             \
+			self.low = (frame);         \
+		if (ends)                           \
+			self.segment = self.fresh;  \
+		if ((frame) + 2 == self.shallow)    \
+			self.shallow = (frame) + 1; \
 	} while (0)
 INLINED void __atomsan_inl_leave(void *token, uint64_t since)
 {
 	struct atomsan_frame *frame = token;
 	uint64_t now = self.segment >> ATOMSAN_STAMP_SHIFT;
 
-	LEAVE(frame, now != since);
+	LEAVE(frame, frame < self.shallow || now != since);
 }
 
 INLINED void __atomsan_inl_done(void *token, uint64_t since)
 {
 	struct atomsan_frame *frame = token;
 
-	LEAVE(frame, self.operations != since);
+	LEAVE(frame, frame < self.shallow || self.operations != since);
+}
+
+/* Here `since` is of the time before the first iteration. */
+INLINED void __atomsan_inl_walked(void *token, uint64_t since)
+{
+	struct atomsan_frame *frame = token;
+
+	LEAVE(frame, BEGINS(frame) || self.operations != since);
 }
 
 /* The frame that is open. */

@@ -468,17 +468,21 @@ static void intrinsic_call(LLVMValueRef call)
 /* Marks become code. */
 static bool mark(LLVMValueRef call, const char *name)
 {
-	const char *code = !strcmp(name, MARK_ENTER)   ? "__atomsan_inl_enter"
-			   : !strcmp(name, MARK_EXIT)  ? "__atomsan_inl_exit"
-			   : !strcmp(name, MARK_BACK)  ? "__atomsan_inl_back"
-			   : !strcmp(name, MARK_HERE)  ? "__atomsan_inl_here"
-			   : !strcmp(name, MARK_LOOP)  ? "__atomsan_inl_loop"
-			   : !strcmp(name, MARK_SINCE) ? "__atomsan_inl_since"
-			   : !strcmp(name, MARK_NEXT)  ? "__atomsan_inl_next"
-			   : !strcmp(name, MARK_GO_ON) ? "__atomsan_inl_go_on"
-			   : !strcmp(name, MARK_LEAVE) ? "__atomsan_inl_leave"
-			   : !strcmp(name, MARK_DONE)  ? "__atomsan_inl_done"
-						       : NULL;
+	const char *code = !strcmp(name, MARK_ENTER)       ? "__atomsan_inl_enter"
+			   : !strcmp(name, MARK_EXIT)      ? "__atomsan_inl_exit"
+			   : !strcmp(name, MARK_PART)      ? "__atomsan_inl_part"
+			   : !strcmp(name, MARK_PART_EXIT) ? "__atomsan_inl_part_exit"
+			   : !strcmp(name, MARK_BACK)      ? "__atomsan_inl_back"
+			   : !strcmp(name, MARK_HERE)      ? "__atomsan_inl_here"
+			   : !strcmp(name, MARK_LOOP)      ? "__atomsan_inl_loop"
+			   : !strcmp(name, MARK_WALK)      ? "__atomsan_inl_walk"
+			   : !strcmp(name, MARK_SINCE)     ? "__atomsan_inl_since"
+			   : !strcmp(name, MARK_NEXT)      ? "__atomsan_inl_next"
+			   : !strcmp(name, MARK_GO_ON)     ? "__atomsan_inl_go_on"
+			   : !strcmp(name, MARK_LEAVE)     ? "__atomsan_inl_leave"
+			   : !strcmp(name, MARK_DONE)      ? "__atomsan_inl_done"
+			   : !strcmp(name, MARK_WALKED)    ? "__atomsan_inl_walked"
+							   : NULL;
 
 	if (code)
 		LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, emit_hook(code));
@@ -503,6 +507,13 @@ static void plain_call(LLVMValueRef call)
 	watched_call(call, callee, name);
 	for (unsigned i = 0, count = strings_accesses(call, name, strings); i < count; i++)
 		string_access(call, &strings[i]);
+}
+
+/* The mark of a function that begins. */
+static bool is_entry(LLVMValueRef i)
+{
+	return LLVMIsACallInst(i) && (util_callee(i) == emit_hook("__atomsan_inl_enter") ||
+				      util_callee(i) == emit_hook("__atomsan_inl_part"));
 }
 
 /* ---- stack objects that others may see ---- */
@@ -533,7 +544,7 @@ static void object(LLVMValueRef local, bool marked)
 		for (; i && !entry_mark; i = LLVMGetNextInstruction(i)) {
 			if (i == local)
 				late = false;
-			if (LLVMIsACallInst(i) && util_callee(i) == emit_hook("__atomsan_inl_enter"))
+			if (is_entry(i))
 				entry_mark = i;
 		}
 		if (entry_mark || marked)
@@ -609,7 +620,7 @@ static void instrument_function(LLVMValueRef function, bool ignored)
 
 			/* Marks come in by inlining even where nothing else is wanted. */
 			if (callee && mark(i, LLVMGetValueName2(callee, &length))) {
-				if (util_callee(i) == emit_hook("__atomsan_inl_enter")) {
+				if (is_entry(i)) {
 					list_add(&enters, i);
 					marked |= b == LLVMGetEntryBasicBlock(function);
 				}

@@ -21,9 +21,11 @@ struct loop {
 	unsigned number; /* in the flow */
 	bool *inside;    /* by block */
 	bool surely;     /* it synchronises, for all that can be told from here */
+	bool part;       /* a walk that may not: nothing begins with it */
 	struct place begin, end;
 	LLVMValueRef frame; /* alloca that holds it */
 	LLVMValueRef since; /* alloca for what the mark of the next iteration wants to be told */
+	LLVMValueRef begun; /* of a part: what that was before the first */
 	LLVMValueRef entry; /* of the table of functions */
 };
 
@@ -218,14 +220,18 @@ struct iterations *iterations_plan(LLVMValueRef function)
 		LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
 		unsigned walk = walk_is(&plan->flow, loop->number) ? ATOMSAN_FN_WALK : 0;
 		/* The loop of a worker takes jobs and calls them. */
+		const char *waits = waits_loop(function, &plan->flow, loop->number);
 		unsigned jobs = has(&plan->flow, loop, calls_what_it_is_given) ? ATOMSAN_FN_DISPATCHES : 0;
 
 		LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
 		loop->frame = LLVMBuildAlloca(builder, LLVMPointerTypeInContext(context, 0), "");
 		loop->since = LLVMBuildAlloca(builder, LLVMInt64TypeInContext(context), "");
-		loop->entry =
-			sites_function(module, function, loop->begin.line, ATOMSAN_FN_LOOP | walk | jobs, 0,
-				       waits_loop(function, &plan->flow, loop->number));
+		loop->part = walk && !loop->surely && !*waits;
+		if (loop->part)
+			loop->begun = LLVMBuildAlloca(builder, LLVMInt64TypeInContext(context), "");
+		loop->entry = sites_function(
+			module, function, loop->begin.line,
+			ATOMSAN_FN_LOOP | walk | jobs | (loop->part ? ATOMSAN_FN_PART : 0), 0, waits);
 		LLVMDisposeBuilder(builder);
 	}
 	return plan;
@@ -356,15 +362,21 @@ static void mark_way(struct iterations *plan, LLVMBuilderRef builder, unsigned f
 {
 	LLVMModuleRef module = LLVMGetGlobalParent(plan->function);
 	struct loop *leaving = left(plan, from, to), *loop = headed(plan, to);
+	LLVMValueRef since;
 
 	if ((!leaving && !loop) || is_landing_pad(plan->flow.blocks[to]))
 		return;
 	on_the_way(plan, builder, from, to);
 	if (leaving) {
 		locate(plan, builder, leaving);
-		LLVMValueRef arguments[] = {load(builder, leaving->frame), load(builder, leaving->since)};
+		LLVMValueRef arguments[] = {load(builder, leaving->frame),
+					    load(builder, leaving->part ? leaving->begun : leaving->since)};
 
-		mark_build(builder, module, leaving->surely ? MARK_LEAVE : MARK_DONE, arguments);
+		mark_build(builder, module,
+			   leaving->part     ? MARK_WALKED
+			   : leaving->surely ? MARK_LEAVE
+					     : MARK_DONE,
+			   arguments);
 	}
 	if (loop && loop->inside[from]) {
 		locate(plan, builder, loop);
@@ -378,11 +390,14 @@ static void mark_way(struct iterations *plan, LLVMBuilderRef builder, unsigned f
 		LLVMValueRef arguments[] = {loop->entry, receiver};
 
 		locate(plan, builder, loop);
-		LLVMBuildStore(builder, mark_build(builder, module, MARK_LOOP, arguments), loop->frame);
 		LLVMBuildStore(builder,
-			       loop->surely ? LLVMConstNull(LLVMGetAllocatedType(loop->since))
-					    : mark_build(builder, module, MARK_SINCE, NULL),
-			       loop->since);
+			       mark_build(builder, module, loop->part ? MARK_WALK : MARK_LOOP, arguments),
+			       loop->frame);
+		since = loop->surely ? LLVMConstNull(LLVMGetAllocatedType(loop->since))
+				     : mark_build(builder, module, MARK_SINCE, NULL);
+		LLVMBuildStore(builder, since, loop->since);
+		if (loop->part)
+			LLVMBuildStore(builder, since, loop->begun);
 	}
 }
 

@@ -24,7 +24,8 @@ static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
 	LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0), number = LLVMInt64TypeInContext(context);
 	LLVMTypeRef none = LLVMVoidTypeInContext(context);
 
-	if (!strcmp(name, MARK_ENTER) || !strcmp(name, MARK_LOOP))
+	if (!strcmp(name, MARK_ENTER) || !strcmp(name, MARK_PART) || !strcmp(name, MARK_LOOP) ||
+	    !strcmp(name, MARK_WALK))
 		return LLVMFunctionType(pointer, (LLVMTypeRef[]){pointer, pointer}, 2, false);
 	if (!strcmp(name, MARK_HERE))
 		return LLVMFunctionType(pointer, NULL, 0, false);
@@ -32,7 +33,8 @@ static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
 		return LLVMFunctionType(number, NULL, 0, false);
 	if (!strcmp(name, MARK_NEXT) || !strcmp(name, MARK_GO_ON))
 		return LLVMFunctionType(number, (LLVMTypeRef[]){pointer, pointer, pointer, number}, 4, false);
-	if (!strcmp(name, MARK_LEAVE) || !strcmp(name, MARK_DONE))
+	if (!strcmp(name, MARK_LEAVE) || !strcmp(name, MARK_DONE) || !strcmp(name, MARK_WALKED) ||
+	    !strcmp(name, MARK_PART_EXIT))
 		return LLVMFunctionType(none, (LLVMTypeRef[]){pointer, number}, 2, false);
 	return LLVMFunctionType(none, &pointer, 1, false);
 }
@@ -43,7 +45,8 @@ enum { MEMORY_INACCESSIBLE = 3 << 2, MEMORY_OTHER = 3 << 6 };
 /* Must accesses of the function stay on their side of the mark? */
 static bool holds(const char *name)
 {
-	return !strcmp(name, MARK_ENTER) || !strcmp(name, MARK_EXIT);
+	return !strcmp(name, MARK_ENTER) || !strcmp(name, MARK_EXIT) || !strcmp(name, MARK_PART) ||
+	       !strcmp(name, MARK_PART_EXIT);
 }
 
 static LLVMValueRef declare(LLVMModuleRef module, const char *name)
@@ -220,12 +223,13 @@ void mark_function(LLVMValueRef function)
 	LLVMContextRef context = LLVMGetModuleContext(module);
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 	LLVMBuilderRef builder;
-	LLVMValueRef arguments[2], frame, innermost;
+	LLVMValueRef arguments[2], frame, innermost, left[2];
 	struct iterations *loops;
 	const struct worth *worth;
 	const char *type;
 	unsigned receiver, argument, searched, resumed;
 	LLVMValueRef again[MOST_SEARCHES], resumes[MOST_RESUMES];
+	bool part;
 
 	/* A coroutine may go on in another thread, whose frames are others. */
 	if (util_is_coroutine(function))
@@ -236,6 +240,7 @@ void mark_function(LLVMValueRef function)
 	if (!subprogram || !worth->frame)
 		return;
 	receiver = describe_receiver(function, &type);
+	part = part_is(function);
 	builder = at_entry(function);
 	searched = again_find(function, again, MOST_SEARCHES);
 	searched += hints_find(function, again + searched, MOST_SEARCHES - searched);
@@ -246,11 +251,14 @@ void mark_function(LLVMValueRef function)
 		(accessor_is(function) || waits_until(function) || worth->waits ? ATOMSAN_FN_ACCESSOR : 0) |
 			(begins_threads(function) ? ATOMSAN_FN_START : 0) |
 			(passes_on(function) ? ATOMSAN_FN_PASSES_ON : 0) |
-			(given(function) ? ATOMSAN_FN_GIVEN : 0),
+			(given(function) ? ATOMSAN_FN_GIVEN : 0) | (part ? ATOMSAN_FN_PART : 0),
 		worth->asm_blocks, waits_function(function, calls_on(function)));
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
-	innermost = frame = mark_build(builder, module, MARK_ENTER, arguments);
+	if (part)
+		left[1] = mark_build(builder, module, MARK_SINCE, NULL);
+	innermost = frame = mark_build(builder, module, part ? MARK_PART : MARK_ENTER, arguments);
+	left[0] = frame;
 	/* What works on two objects of one type (append, equals, transfer) has a frame for the second; it is
 	 * left together with the first. */
 	argument = describe_argument(function);
@@ -273,7 +281,7 @@ void mark_function(LLVMValueRef function)
 					builder, LLVMDIBuilderCreateDebugLocation(
 							 context, LLVMDISubprogramGetLine(subprogram), 0,
 							 subprogram, NULL));
-			mark_build(builder, module, MARK_EXIT, &frame);
+			mark_build(builder, module, part ? MARK_PART_EXIT : MARK_EXIT, left);
 		}
 		if (worth->comes_back)
 			mark_back(builder, module, b, innermost, loops);

@@ -194,6 +194,12 @@ bool accessor_is(LLVMValueRef function);
  * reached from it, or nobody's but the caller's own? `any`: each of its parameters counts as the receiver
  * does. */
 bool belongs_to_caller(LLVMValueRef call, bool any);
+/* Is it no pointer, or one to what its function is given, or reached from there, to new memory or locals? */
+bool belongs_to_function(LLVMValueRef value);
+
+/* parts.c: early; is the function a part of the units that call it on their own object, though it has a
+ * frame? */
+bool part_is(LLVMValueRef function);
 
 /* passes_on.c: does it call what its argument leads to, and so pass on the thread that begins with it? */
 bool passes_on(LLVMValueRef function);
@@ -241,14 +247,18 @@ LLVMValueRef mark_build(LLVMBuilderRef builder, LLVMModuleRef module, const char
 			LLVMValueRef *arguments);
 #define MARK_ENTER "__atomsan_mark_enter"
 #define MARK_EXIT "__atomsan_mark_exit"
+#define MARK_PART "__atomsan_mark_part" /* what may be a part of the frame below */
+#define MARK_PART_EXIT "__atomsan_mark_part_exit"
 #define MARK_BACK "__atomsan_mark_back"
-#define MARK_HERE "__atomsan_mark_here"   /* the frame that is open, to come back to */
-#define MARK_LOOP "__atomsan_mark_loop"   /* the first iteration begins */
-#define MARK_SINCE "__atomsan_mark_since" /* how much the thread has synchronised until now */
-#define MARK_NEXT "__atomsan_mark_next"   /* one ends, the next begins */
-#define MARK_GO_ON "__atomsan_mark_go_on" /* the same of a loop that may not synchronise at all */
-#define MARK_LEAVE "__atomsan_mark_leave" /* the last one ends */
-#define MARK_DONE "__atomsan_mark_done"   /* the same of a loop that may not synchronise at all */
+#define MARK_HERE "__atomsan_mark_here"     /* the frame that is open, to come back to */
+#define MARK_LOOP "__atomsan_mark_loop"     /* the first iteration begins */
+#define MARK_WALK "__atomsan_mark_walk"     /* the same of a walk that may not synchronise at all */
+#define MARK_SINCE "__atomsan_mark_since"   /* how much the thread has synchronised until now */
+#define MARK_NEXT "__atomsan_mark_next"     /* one ends, the next begins */
+#define MARK_GO_ON "__atomsan_mark_go_on"   /* the same of a loop that may not synchronise at all */
+#define MARK_LEAVE "__atomsan_mark_leave"   /* the last one ends */
+#define MARK_DONE "__atomsan_mark_done"     /* the same of a loop that may not synchronise at all */
+#define MARK_WALKED "__atomsan_mark_walked" /* the same of a walk that may not */
 
 /* ---- sites.c: constants for the tables ---- */
 

@@ -234,9 +234,9 @@ LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned li
 			    unsigned asm_blocks, const char *calls)
 {
 	LLVMTypeRef i16 = number_type(16), i32 = number_type(32);
-	LLVMTypeRef types[] = {i32, i32, i32, i32, i32, i16, i16, i32, i32};
+	LLVMTypeRef types[] = {i32, i32, i32, i32, i32, i16, i16, i16, i16, i32};
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
-	LLVMValueRef entry = new_entry(LLVMStructTypeInContext(context, types, 9, false), SECTION_FUNCTIONS);
+	LLVMValueRef entry = new_entry(LLVMStructTypeInContext(context, types, 10, false), SECTION_FUNCTIONS);
 	LLVMLinkage linkage = LLVMGetLinkage(function);
 	const char *receiver_type, *name, *linkage_name;
 	unsigned receiver = describe_receiver(function, &receiver_type);
@@ -258,11 +258,12 @@ LLVMValueRef sites_function(LLVMModuleRef of, LLVMValueRef function, unsigned li
 		distance(entry, offsetof(struct atomsan_function, receiver_type), receiver_type),
 		number(32, line),
 		number(16, receiver),
-		number(16, flags),
-		number(32, asm_blocks),
+		number(16, flags & 0xffff),
+		number(16, asm_blocks < 0xffff ? asm_blocks : 0xffff),
+		number(16, flags >> 16),
 		distance(entry, offsetof(struct atomsan_function, calls), calls),
 	};
-	LLVMSetInitializer(entry, LLVMConstStructInContext(context, fields, 9, false));
+	LLVMSetInitializer(entry, LLVMConstStructInContext(context, fields, 10, false));
 	return entry;
 }
 

@@ -57,7 +57,9 @@ struct thread {
 	uint64_t last_object, last_place;
 	uint32_t handlers; /* signal handlers under way */
 	uint64_t calls;    /* of functions, so far */
-	uint64_t *open;    /* those that are, outermost first */
+	struct open {
+		uint64_t call, receiver;
+	} *open; /* those that are, outermost first */
 	uint64_t depth, depth_room;
 	uint64_t call;          /* that the last access was in */
 	struct touched touched; /* in the stretch at hand */
@@ -113,7 +115,7 @@ static void done(struct thread *t, uint64_t events, uint64_t object, uint64_t pl
 /* Accesses in another call than the one before repeat nothing. */
 static void look_at_call(struct thread *t)
 {
-	uint64_t call = t->depth ? t->open[t->depth - 1] : 0;
+	uint64_t call = t->depth ? t->open[t->depth - 1].call : 0;
 
 	if (t->call != call) {
 		t->call = call;
@@ -179,13 +181,23 @@ static void op_event(struct thread *t, const struct trace_event *e)
 		touched_anew(&t->touched);
 }
 
-static void enter(struct thread *t)
+/* A part of the frame below is no other call: a trace need not have heard of it. */
+static bool is_part(const struct count *count, const struct thread *t, const struct trace_event *e)
 {
+	return e->address == (t->depth ? t->open[t->depth - 1].receiver : 0) &&
+	       trace_function_flags(count->trace, e->function) & ATOMSAN_FN_PART;
+}
+
+static void enter(const struct count *count, struct thread *t, const struct trace_event *e)
+{
+	uint64_t around = t->depth ? t->open[t->depth - 1].call : 0;
+
 	if (t->depth == t->depth_room) {
 		t->depth_room = t->depth_room ? t->depth_room * 2 : 64;
 		t->open = mem_resize(t->open, t->depth_room, sizeof *t->open);
 	}
-	t->open[t->depth++] = ++t->calls;
+	t->open[t->depth] = (struct open){is_part(count, t, e) ? around : ++t->calls, e->address};
+	t->depth++;
 }
 
 uint64_t count_event(struct count *count, const struct trace_event *e)
@@ -194,7 +206,7 @@ uint64_t count_event(struct count *count, const struct trace_event *e)
 
 	switch (e->kind) {
 	case TRACE_ENTER:
-		enter(t);
+		enter(count, t, e);
 		break;
 	case TRACE_EXIT:
 		t->depth -= e->frames < t->depth ? e->frames : t->depth;

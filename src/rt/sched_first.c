@@ -105,9 +105,13 @@ static void entered(struct sched_thread *me, uint64_t depth) ATOMSAN_KEEPS_REGIS
 static void entered(struct sched_thread *me, uint64_t depth) ATOMSAN_KEEPS_REGISTERS
 {
 	struct sched_table *table = table_of(me);
+	const struct atomsan_frame *frame = rt_self.frames + depth;
+	/* A part of the frame below is no other call: a trace need not have heard of it. */
+	bool part =
+		frame->function->more_flags & ATOMSAN_FN_PART >> 16 && frame->receiver == frame[-1].receiver;
 
 	if (table && table->by_depth)
-		table->by_depth[depth] = ++table->calls;
+		table->by_depth[depth] = !part ? ++table->calls : depth ? table->by_depth[depth - 1] : 0;
 }
 
 void sched_count_entered(uint64_t depth) ATOMSAN_KEEPS_REGISTERS

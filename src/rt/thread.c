@@ -11,7 +11,8 @@
 /* The state of a thread that records nothing: one cell that every access finds
  * equal to its segment. Eight words, for accesses of up to 64 bytes. */
 static uint64_t off_cell[8] = {~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull};
-static struct atomsan_frame off_frame;
+/* Code looks at the one below, too. */
+static struct atomsan_frame off_frames[2];
 /* With filter=0, or where accesses are watched: a cell that no access ever finds recorded. */
 static uint64_t empty_cell[8];
 
@@ -19,10 +20,10 @@ EXPORT __thread struct atomsan_thread __atomsan_thread = {.shadow_base = (char *
 							  .reader_base = (char *)off_cell,
 							  .segment = ~0ull,
 							  .fresh = ~0ull,
-							  .top = &off_frame,
-							  .low = &off_frame,
-							  .limit = &off_frame,
-							  .shallow = &off_frame,
+							  .top = &off_frames[1],
+							  .low = &off_frames[1],
+							  .limit = &off_frames[1],
+							  .shallow = &off_frames[1],
 							  .apart = 1};
 
 __thread struct rt_thread rt_self = {.number = RT_NO_THREAD, .known = ~0ull};
@@ -72,11 +73,11 @@ static void frames_map(void)
 {
 	struct atomsan_frame *frames;
 
-	frames = (struct atomsan_frame *)sys6(mmap, 0, (FRAMES + 1) * sizeof *frames, PROT_READ | PROT_WRITE,
+	frames = (struct atomsan_frame *)sys6(mmap, 0, (FRAMES + 2) * sizeof *frames, PROT_READ | PROT_WRITE,
 					      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(frames))
 		return;
-	rt_self.frames = frames;
+	rt_self.frames = ++frames; /* there is one below, with no receiver */
 	__atomsan_thread.top = __atomsan_thread.low = frames;
 	__atomsan_thread.limit = frames + FRAMES;
 	/* The bottom frame is main's or the start function's, and no unit. */
@@ -121,7 +122,7 @@ void rt_thread_begin(uint32_t number, uint32_t parent)
 	/* A forked child goes on in the frames that it was forked in. */
 	if (!rt_self.frames)
 		frames_map();
-	rt_self.written = rt_self.frames ? rt_self.frames : &off_frame;
+	rt_self.written = rt_self.frames ? rt_self.frames : &off_frames[1];
 	if (unlikely(rt_watching))
 		watch_thread_begin(number);
 	if (!rt_recording)
@@ -169,10 +170,10 @@ void rt_thread_end(void)
 	rt_self.number = RT_NO_THREAD;
 	rt_thread_off();
 	__atomsan_thread.top = __atomsan_thread.low = __atomsan_thread.limit = __atomsan_thread.shallow =
-		&off_frame;
+		&off_frames[1];
 	rt_self.frames = NULL;
 	if (frames)
-		sys2(munmap, frames, (FRAMES + 1) * sizeof *frames);
+		sys2(munmap, frames - 1, (FRAMES + 2) * sizeof *frames);
 }
 
 void rt_thread_forget(void)

@@ -264,6 +264,22 @@ int trace_site(const struct trace *trace, uint64_t number, struct trace_site *si
 	return 0;
 }
 
+static uint32_t function_flags(const struct atomsan_function *raw)
+{
+	return raw->flags | (uint32_t)raw->more_flags << 16;
+}
+
+uint32_t trace_function_flags(const struct trace *trace, uint64_t number)
+{
+	const struct trace_module_table *m = trace_function_module(trace, number);
+	struct atomsan_function raw;
+
+	if (!m)
+		return 0;
+	memcpy(&raw, m->function_data + (number - m->first_function) * sizeof raw, sizeof raw);
+	return function_flags(&raw);
+}
+
 int trace_function(const struct trace *trace, uint64_t number, struct trace_function *function,
 		   struct err *err)
 {
@@ -284,7 +300,7 @@ int trace_function(const struct trace *trace, uint64_t number, struct trace_func
 					    .calls = STRING(calls),
 					    .line = raw.line,
 					    .receiver = raw.receiver,
-					    .flags = raw.flags,
+					    .flags = function_flags(&raw),
 					    .asm_blocks = raw.asm_blocks,
 					    .module = m};
 #undef STRING

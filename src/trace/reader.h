@@ -91,8 +91,8 @@ struct trace_function {
 	const char *calls; /* lines: see struct atomsan_function */
 	uint32_t line;
 	uint16_t receiver; /* parameter number, or ATOMSAN_NO_RECEIVER */
-	uint16_t flags;    /* enum atomsan_function_flag */
-	uint32_t asm_blocks;
+	uint16_t asm_blocks;
+	uint32_t flags; /* enum atomsan_function_flag */
 	const struct trace_module_table *module;
 };
 
@@ -163,6 +163,9 @@ bool trace_is_one(const void *data, size_t size);
 int trace_site(const struct trace *trace, uint64_t number, struct trace_site *site, struct err *err);
 int trace_function(const struct trace *trace, uint64_t number, struct trace_function *function,
 		   struct err *err);
+
+/* Of a function, enum atomsan_function_flag; 0 if there is none. */
+uint32_t trace_function_flags(const struct trace *trace, uint64_t number);
 
 /* The variable that has this byte; false if it belongs to none. */
 bool trace_variable_at(const struct trace *trace, uint64_t address, struct trace_variable *variable);

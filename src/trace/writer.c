@@ -288,7 +288,8 @@ uint32_t trace_writer_function(struct trace_writer *w, const struct trace_functi
 					.receiver_type = intern(m, function->receiver_type),
 					.line = function->line,
 					.receiver = function->receiver,
-					.flags = function->flags,
+					.flags = (uint16_t)function->flags,
+					.more_flags = (uint16_t)(function->flags >> 16),
 					.asm_blocks = function->asm_blocks,
 					.calls = intern(m, function->calls)};
 	append(&m->functions, &raw, sizeof raw);

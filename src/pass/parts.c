@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Static functions that are parts of units of their callers, though they have frames,
+ * for they may synchronise: they call through a pointer, or what is not in this file.
+ * A recursive sort with a comparison function is such. Where a caller gives
+ * one its own receiver, and nothing else that is not its own, the caller is a unit for
+ * all that the function itself touches, for that is reached from there. So it makes no
+ * difference whether an access is the one's or the other's, and nothing begins or ends
+ * with the call (`part` in inlined.c); the frame is told of if it synchronises.
+ *
+ * The frame below tells at run time whether it is called so. Functions that are no units,
+ * as main, may call it, too, if they have no receiver. It must be known who calls it.
+ */
+#include "pass/pass.h"
+#include "pass/worth.h"
+
+/* Is it the parameter, as it was given? In unoptimised code that stands in an alloca. */
+static bool is_as_given(LLVMValueRef value, LLVMValueRef parameter)
+{
+	LLVMValueRef place;
+	bool filled = false;
+
+	if (value == parameter)
+		return true;
+	if (!LLVMIsALoadInst(value))
+		return false;
+	place = LLVMGetOperand(value, 0);
+	if (!LLVMIsAAllocaInst(place))
+		return false;
+	for (LLVMUseRef use = LLVMGetFirstUse(place); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (LLVMIsALoadInst(user) || (util_is_call(user) && util_is_intrinsic(user, "llvm.lifetime")))
+			continue;
+		if (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 0) != parameter)
+			return false;
+		filled = true;
+	}
+	return filled;
+}
+
+static LLVMValueRef caller_of(LLVMValueRef call)
+{
+	return LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+}
+
+/* One with a frame of its own at the time of the call. */
+static bool is_framed(LLVMValueRef function)
+{
+	return worth_of(function)->frame && LLVMGetSubprogram(function) && !util_is_coroutine(function) &&
+	       !select_function_ignored(function);
+}
+
+static bool is_static(LLVMValueRef function)
+{
+	return LLVMGetLinkage(function) == LLVMInternalLinkage && !worth_address_taken(function);
+}
+
+/* By a unit, of the same file, on its own receiver. What a thread begins with has its address taken. */
+static bool is_called_within(LLVMValueRef call)
+{
+	LLVMValueRef caller = caller_of(call);
+	const char *type;
+	unsigned own = describe_receiver(caller, &type),
+		 receiver = describe_receiver(util_callee(call), &type);
+
+	return own != ATOMSAN_NO_RECEIVER && is_static(caller) &&
+	       is_as_given(LLVMGetOperand(call, receiver), LLVMGetParam(caller, own)) &&
+	       belongs_to_caller(call, false);
+}
+
+static bool has_receiver(LLVMValueRef function)
+{
+	const char *type;
+
+	return describe_receiver(function, &type) != ATOMSAN_NO_RECEIVER;
+}
+
+static bool knows_its_callers(LLVMValueRef function)
+{
+	bool within = false;
+
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef call = LLVMGetUser(use);
+
+		if (!is_framed(caller_of(call)))
+			return false;
+		if (is_called_within(call))
+			within = true;
+		else if (has_receiver(caller_of(call)))
+			return false;
+	}
+	return within;
+}
+
+/* What is handed to a function without a frame is accessed here. */
+static bool hands_on_its_own(LLVMValueRef call)
+{
+	LLVMValueRef callee = util_callee(call);
+
+	if (callee && !LLVMIsDeclaration(callee) && is_framed(callee))
+		return true;
+	for (unsigned n = 0; n < LLVMGetNumArgOperands(call); n++)
+		if (!belongs_to_function(LLVMGetOperand(call, n)))
+			return false;
+	return true;
+}
+
+/* Is all that its own code touches reached from what it is given, or its own? */
+static bool touches_its_own(LLVMValueRef function)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+			LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+
+			if (opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg)
+				return false;
+			if ((opcode == LLVMLoad || opcode == LLVMStore) &&
+			    !belongs_to_function(LLVMGetOperand(i, opcode == LLVMStore)))
+				return false;
+			if (util_is_call(i) && !hands_on_its_own(i))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool part_is(LLVMValueRef function)
+{
+	return is_framed(function) && is_static(function) && has_receiver(function) &&
+	       describe_argument(function) == ATOMSAN_NO_RECEIVER && !worth_of_the_library(function) &&
+	       !waits_until(function) && !*waits_function(function, calls_on(function)) &&
+	       knows_its_callers(function) && touches_its_own(function);
+}
