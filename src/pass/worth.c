@@ -259,9 +259,11 @@ static void judge(LLVMValueRef function, struct worth *worth)
 		worth->frame = true;
 		return;
 	}
-	/* Where it catches exceptions control comes back to its caller's frame. */
-	if (worth_of_the_library(function))
+	/* It never has a frame. Where it catches exceptions control comes back to its caller's. */
+	if (worth_of_the_library(function)) {
+		worth->through = !worth->calls && !worth->comes_back && !spins_somewhere(function);
 		return;
+	}
 	if (worth->comes_back) {
 		worth->frame = true;
 		return;
