@@ -56,7 +56,14 @@ static bool is_static(LLVMValueRef function)
 	return LLVMGetLinkage(function) == LLVMInternalLinkage && !worth_address_taken(function);
 }
 
-/* By a unit, of the same file, on its own receiver. What a thread begins with has its address taken. */
+/* What a thread begins with is none, and has its address taken; so has what an annotation speaks of. Nor are
+ * functions that do no more than test what they wait for. */
+static bool is_unit(LLVMValueRef function)
+{
+	return is_static(function) && !waits_until(function) && !worth_of(function)->waits;
+}
+
+/* By a unit, of the same file, on its own receiver. */
 static bool is_called_within(LLVMValueRef call)
 {
 	LLVMValueRef caller = caller_of(call);
@@ -64,7 +71,7 @@ static bool is_called_within(LLVMValueRef call)
 	unsigned own = describe_receiver(caller, &type),
 		 receiver = describe_receiver(util_callee(call), &type);
 
-	return own != ATOMSAN_NO_RECEIVER && is_static(caller) &&
+	return own != ATOMSAN_NO_RECEIVER && is_unit(caller) &&
 	       is_as_given(LLVMGetOperand(call, receiver), LLVMGetParam(caller, own)) &&
 	       belongs_to_caller(call, false);
 }
