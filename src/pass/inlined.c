@@ -315,8 +315,8 @@ INLINED void __atomsan_inl_exit(void *token)
 
 /*
  * What is a part of the frame below it, if it works on the same object: nothing begins
- * with it then, and nothing ends, for as long as it does not synchronise (`since`). Not so
- * where nothing is recorded, and nothing counted.
+ * with it then, and nothing ends. If the trace was told of it meanwhile, `low` says
+ * that it was left, and hooks look at that. Not so where nothing is recorded, and nothing counted.
  */
 #define BEGINS(frame) ((frame) < self.shallow && ((frame)[-1].receiver != (frame)->receiver || self.apart))
 
@@ -333,14 +333,14 @@ INLINED void *__atomsan_inl_part(const struct atomsan_function *function, const 
 	return frame;
 }
 
-INLINED void __atomsan_inl_part_exit(void *token, uint64_t since)
+INLINED void __atomsan_inl_part_exit(void *token)
 {
 	struct atomsan_frame *frame = token;
 
 	self.top = frame;
 	if (frame < self.low)
 		self.low = frame;
-	if (BEGINS(frame) || self.operations != since)
+	if (BEGINS(frame))
 		self.segment = self.fresh;
 }
 
@@ -364,7 +364,7 @@ INLINED void *__atomsan_inl_loop(const struct atomsan_function *function, const 
 	return frame;
 }
 
-/* A walk over data is no unit in any case, and begins nothing unless it synchronises. */
+/* A walk over data is no unit in any case. */
 INLINED void *__atomsan_inl_walk(const struct atomsan_function *function, const void *receiver)
 {
 	struct atomsan_frame *frame = self.top;
@@ -458,12 +458,11 @@ INLINED void __atomsan_inl_done(void *token, uint64_t since)
 	LEAVE(frame, frame < self.shallow || self.operations != since);
 }
 
-/* Here `since` is of the time before the first iteration. */
-INLINED void __atomsan_inl_walked(void *token, uint64_t since)
+INLINED void __atomsan_inl_walked(void *token)
 {
 	struct atomsan_frame *frame = token;
 
-	LEAVE(frame, BEGINS(frame) || self.operations != since);
+	LEAVE(frame, BEGINS(frame));
 }
 
 /* The frame that is open. */

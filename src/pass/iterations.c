@@ -25,7 +25,6 @@ struct loop {
 	struct place begin, end;
 	LLVMValueRef frame; /* alloca that holds it */
 	LLVMValueRef since; /* alloca for what the mark of the next iteration wants to be told */
-	LLVMValueRef begun; /* of a part: what that was before the first */
 	LLVMValueRef entry; /* of the table of functions */
 };
 
@@ -227,8 +226,6 @@ struct iterations *iterations_plan(LLVMValueRef function)
 		loop->frame = LLVMBuildAlloca(builder, LLVMPointerTypeInContext(context, 0), "");
 		loop->since = LLVMBuildAlloca(builder, LLVMInt64TypeInContext(context), "");
 		loop->part = walk && !loop->surely && !*waits;
-		if (loop->part)
-			loop->begun = LLVMBuildAlloca(builder, LLVMInt64TypeInContext(context), "");
 		loop->entry = sites_function(
 			module, function, loop->begin.line,
 			ATOMSAN_FN_LOOP | walk | jobs | (loop->part ? ATOMSAN_FN_PART : 0), 0, waits);
@@ -369,8 +366,7 @@ static void mark_way(struct iterations *plan, LLVMBuilderRef builder, unsigned f
 	on_the_way(plan, builder, from, to);
 	if (leaving) {
 		locate(plan, builder, leaving);
-		LLVMValueRef arguments[] = {load(builder, leaving->frame),
-					    load(builder, leaving->part ? leaving->begun : leaving->since)};
+		LLVMValueRef arguments[] = {load(builder, leaving->frame), load(builder, leaving->since)};
 
 		mark_build(builder, module,
 			   leaving->part     ? MARK_WALKED
@@ -396,8 +392,6 @@ static void mark_way(struct iterations *plan, LLVMBuilderRef builder, unsigned f
 		since = loop->surely ? LLVMConstNull(LLVMGetAllocatedType(loop->since))
 				     : mark_build(builder, module, MARK_SINCE, NULL);
 		LLVMBuildStore(builder, since, loop->since);
-		if (loop->part)
-			LLVMBuildStore(builder, since, loop->begun);
 	}
 }
 

@@ -33,8 +33,7 @@ static LLVMTypeRef type_of(LLVMContextRef context, const char *name)
 		return LLVMFunctionType(number, NULL, 0, false);
 	if (!strcmp(name, MARK_NEXT) || !strcmp(name, MARK_GO_ON))
 		return LLVMFunctionType(number, (LLVMTypeRef[]){pointer, pointer, pointer, number}, 4, false);
-	if (!strcmp(name, MARK_LEAVE) || !strcmp(name, MARK_DONE) || !strcmp(name, MARK_WALKED) ||
-	    !strcmp(name, MARK_PART_EXIT))
+	if (!strcmp(name, MARK_LEAVE) || !strcmp(name, MARK_DONE))
 		return LLVMFunctionType(none, (LLVMTypeRef[]){pointer, number}, 2, false);
 	return LLVMFunctionType(none, &pointer, 1, false);
 }
@@ -223,7 +222,7 @@ void mark_function(LLVMValueRef function)
 	LLVMContextRef context = LLVMGetModuleContext(module);
 	LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
 	LLVMBuilderRef builder;
-	LLVMValueRef arguments[2], frame, innermost, left[2];
+	LLVMValueRef arguments[2], frame, innermost;
 	struct iterations *loops;
 	const struct worth *worth;
 	const char *type;
@@ -255,10 +254,7 @@ void mark_function(LLVMValueRef function)
 		worth->asm_blocks, waits_function(function, calls_on(function)));
 	arguments[1] = receiver == ATOMSAN_NO_RECEIVER ? LLVMConstNull(LLVMPointerTypeInContext(context, 0))
 						       : LLVMGetParam(function, receiver);
-	if (part)
-		left[1] = mark_build(builder, module, MARK_SINCE, NULL);
 	innermost = frame = mark_build(builder, module, part ? MARK_PART : MARK_ENTER, arguments);
-	left[0] = frame;
 	/* What works on two objects of one type (append, equals, transfer) has a frame for the second; it is
 	 * left together with the first. */
 	argument = describe_argument(function);
@@ -281,7 +277,7 @@ void mark_function(LLVMValueRef function)
 					builder, LLVMDIBuilderCreateDebugLocation(
 							 context, LLVMDISubprogramGetLine(subprogram), 0,
 							 subprogram, NULL));
-			mark_build(builder, module, part ? MARK_PART_EXIT : MARK_EXIT, left);
+			mark_build(builder, module, part ? MARK_PART_EXIT : MARK_EXIT, &frame);
 		}
 		if (worth->comes_back)
 			mark_back(builder, module, b, innermost, loops);

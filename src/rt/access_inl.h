@@ -279,12 +279,14 @@ INLINE bool ready(void)
 
 /*
  * Where a frame begins or ends, so does the segment: as long as there is one, the
- * trace has heard of all frames. That is not so with filter=2, and who is scheduled
- * goes the long way, always.
+ * trace has heard of all frames, but for parts. That one was entered need not be
+ * told; that one was left, of which the trace was told, must be: what comes next is another's. It
+ * is not so with filter=2, and who is scheduled goes the long way, always.
  */
 INLINE bool frames_or_segment_due(void)
 {
-	return (__atomsan_thread.segment == __atomsan_thread.fresh) | rt_self.careful;
+	return (__atomsan_thread.segment == __atomsan_thread.fresh) |
+	       (__atomsan_thread.low < rt_self.written) | (rt_self.careful != 0);
 }
 
 /* Kinds here and in watch.h. */

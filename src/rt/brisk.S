@@ -4,6 +4,7 @@
  * is never so in a plain recording. A compiler takes eight registers for it, which
  * a hook has to save. Cells and segments are as in abi/hooks.h, and it is looked
  *
+ *   - whether a frame was left that the trace was told of, a part: else that begins a segment;
  *   - whether the site is the executable's, and hooks may go this way at all. Its
  *     distance divided by 5, which a multiplication does, is its number where an event has it;
  *   - whether the cell is shared: then nothing is left of `sub` if one is added;
@@ -97,6 +98,9 @@ __atomsan_\kind\size:
 	shll %cl, %r8d
 	xorl $0xffff, %r8d
 	.endif
+	movq THREAD(BRISK_LOW), %rax
+	cmpq SELF(BRISK_TOLD), %rax
+	jb 7f
 	imull $BRISK_BY_5, %r11d, %r11d
 	movq THREAD(BRISK_MASK), %rdx
 	andq %rdi, %rdx
@@ -189,6 +193,9 @@ __atomsan_\kind\()_range:
 	save r8
 	save r9
 	save r10
+	movq THREAD(BRISK_LOW), %rax
+	cmpq SELF(BRISK_TOLD), %rax
+	jb 7f
 	imull $BRISK_BY_5, %r11d, %r10d
 	movq THREAD(BRISK_MASK), %r11
 	andq %rdi, %r11

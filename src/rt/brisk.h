@@ -13,6 +13,8 @@
 #define BRISK_BASE 0
 #define BRISK_MASK 16
 #define BRISK_SEGMENT 24
+#define BRISK_LOW 48
+#define BRISK_TOLD 144
 #define BRISK_NEXT 16
 #define BRISK_SEGMENT_START 112
 #define BRISK_LOCKS 120

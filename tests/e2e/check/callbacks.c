@@ -3,18 +3,26 @@
  * A static function that calls itself, and what its object says it should call, is a
  * part of its caller where that works on the same object, and a unit where it does
  * not: the two calls of a thread's first function are two. What the call that is
- * further in does between two critical sections belongs to the outermost one.
+ * further in does between two critical sections belongs to the outermost one. What
+ * stands behind such a call is the caller's, which may be a unit for more.
  */
 #include "stage.h"
 
 struct board {
 	pthread_mutex_t lock;
 	void (*each)(struct board *, int);
-	int sum, marks;
+	int sum, marks, last;
+};
+struct purse {
+	pthread_mutex_t lock;
+	int money;
 };
 
 static struct board torn = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct board right = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct board prices;
+static struct purse purse = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void count(struct board *b, int by)
 {
@@ -48,6 +56,45 @@ static void once(struct board *b, int depth)
 		once(b, depth - 1);
 }
 
+static void mark(struct board *b, int by)
+{
+	b->marks += by + b->sum;
+}
+
+static int total(struct board *b, int depth)
+{
+	int sum = 0;
+
+	if (depth)
+		sum = total(b, depth - 1);
+	else
+		b->each(b, 1);
+	return sum + b->last;
+}
+
+/* Not atomic. */
+static void charge(struct board *b, struct purse *p)
+{
+	int sum, money;
+
+	pthread_mutex_lock(&p->lock);
+	sum = total(b, 2);
+	money = p->money;
+	pthread_mutex_unlock(&p->lock);
+	STAGE(8);
+	STAGE(11);
+	pthread_mutex_lock(&p->lock);
+	p->money = money - sum;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void earn(struct purse *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->money++;
+	pthread_mutex_unlock(&p->lock);
+}
+
 static void *first(void *unused)
 {
 	down(&torn, 1);
@@ -55,6 +102,8 @@ static void *first(void *unused)
 	STAGE(4);
 	STAGE(7);
 	once(&right, 4);
+	earn(&purse);
+	charge(&prices, &purse);
 	return unused;
 }
 
@@ -66,6 +115,9 @@ static void *second(void *unused)
 	STAGE(5);
 	count(&right, 2);
 	STAGE(6);
+	STAGE(9);
+	earn(&purse);
+	STAGE(10);
 	return unused;
 }
 
@@ -73,7 +125,8 @@ int main(void)
 {
 	torn.each = count_staged;
 	right.each = count;
+	prices.each = mark;
 	TOGETHER(first, second);
-	use(torn.sum + right.sum);
+	use(torn.sum + right.sum + purse.money);
 	return 0;
 }

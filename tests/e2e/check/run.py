@@ -51,7 +51,7 @@ CASES = [
     ("elements.c", [], {("look push", "globals of FILE"), ("sum swap", "globals of FILE")}),
     ("owned.c", [], {("rotate sum", "list"), ("push watch", "list")}),
     ("parts.c", [], {("put put_once", "tree"), ("put put_once", "leaf")}),
-    ("callbacks.c", [], {("count down", "board")}),
+    ("callbacks.c", [], {("count down", "board"), ("charge earn", "purse")}),
     ("outlived.c", [], {("refill take", "table")}),
     ("calls.c", [], {("put torn", "stream"), ("looped put", "stream"), ("copied put", "stream")}),
     ("freed.c", [], {("look renew", "whole")}),

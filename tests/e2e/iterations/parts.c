@@ -94,7 +94,7 @@ static long elsewhere(struct shelf *s, int depth)
 /* Who synchronises in the middle of it tells of what comes behind. */
 static long locked_below(struct shelf *s, int depth)
 {
-	long sum = s->last; //@ 4
+	long sum = s->last; //@ 3
 
 	if (depth == 2)
 		s->each(s);
