@@ -259,11 +259,9 @@ static void judge(LLVMValueRef function, struct worth *worth)
 		worth->frame = true;
 		return;
 	}
-	/* It never has a frame. Where it catches exceptions control comes back to its caller's. */
-	if (worth_of_the_library(function)) {
-		worth->through = !worth->calls && !worth->comes_back && !spins_somewhere(function);
+	/* Where it catches exceptions control comes back to its caller's frame. */
+	if (worth_of_the_library(function))
 		return;
-	}
 	if (worth->comes_back) {
 		worth->frame = true;
 		return;

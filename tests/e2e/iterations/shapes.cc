@@ -139,33 +139,7 @@ void renews()
 	delete[] many;
 }
 
-/* and so is one that calls nobody but the C++ library's own small functions, */
-static long first_of(const std::vector<long> &list)
-{
-	seen++; //@ main looks
-	return list.front() + static_cast<long>(list.size());
-}
-
-void looks(const std::vector<long> &list)
-{
-	seen += first_of(list); //@ main looks
-}
-
-/* but not if these synchronise, */
-static long first_locked(const std::vector<long> &list)
-{
-	std::lock_guard<std::mutex> hold(lock);
-
-	seen++; //@ main looks_locked first_locked
-	return list.front();
-}
-
-void looks_locked(const std::vector<long> &list)
-{
-	seen += first_locked(list); //@ main looks_locked
-}
-
-/* nor where a thread begins with who calls it. */
+/* but not where a thread begins with who calls it. */
 static void started(long **place)
 {
 	seen++; //@ operator() started
@@ -208,8 +182,6 @@ int main()
 	quiet(list);
 	lambda(2);
 	renews();
-	looks(list);
-	looks_locked(list);
 	starts();
 	for (int once = 1; once; once--) { // # i
 		seen++;                    //@ main i *
