@@ -2,13 +2,15 @@
 /*
  * Static functions that are parts of units of their callers, though they have frames,
  * for they may synchronise: they call through a pointer, or what is not in this file.
- * A recursive sort with a comparison function is such. Where a caller gives
- * one its own receiver, and nothing else that is not its own, the caller is a unit for
- * all that the function itself touches, for that is reached from there. So it makes no
- * difference whether an access is the one's or the other's, and nothing begins or ends
- * with the call (`part` in inlined.c); the frame is told of if it synchronises.
+ * A recursive sort with a comparison function is such: what one of its calls touches, the
+ * outermost is a unit for, since that runs the same code. So it makes no difference whether
+ * an access is the one's or the other's, and nothing begins or ends with the call (`part` in inlined.c).
+ * The same holds for what a recursion calls, and for who begins one, as long as nothing but
+ * what is reached from the callers' object is touched. But an object that is reached from several need not be
+ * a part of theirs (src/model/owners.c), and then each call is a unit for it. Who
+ * locks and unlocks between two calls means that, so nobody here may do so himself.
  *
- * The frame below tells at run time whether it is called so. Functions that are no units,
+ * The frame below tells at run time whether the call is on its object. Functions that are no units,
  * as main, may call it, too, if they have no receiver. It must be known who calls it.
  */
 #include "pass/pass.h"
@@ -63,17 +65,42 @@ static bool is_unit(LLVMValueRef function)
 	return is_static(function) && !waits_until(function) && !worth_of(function)->waits;
 }
 
-/* By a unit, of the same file, on its own receiver. */
-static bool is_called_within(LLVMValueRef call)
+static bool calls_itself(LLVMValueRef function)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use))
+		if (util_is_call(LLVMGetUser(use)) && caller_of(LLVMGetUser(use)) == function)
+			return true;
+	return false;
+}
+
+/* For certain, by itself or by what it calls. */
+static bool synchronises(LLVMValueRef function)
+{
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			if (calls_surely_synchronise(i))
+				return true;
+	return false;
+}
+
+static bool is_on_own_receiver(LLVMValueRef call)
 {
 	LLVMValueRef caller = caller_of(call);
 	const char *type;
 	unsigned own = describe_receiver(caller, &type),
 		 receiver = describe_receiver(util_callee(call), &type);
 
-	return own != ATOMSAN_NO_RECEIVER && is_unit(caller) &&
-	       is_as_given(LLVMGetOperand(call, receiver), LLVMGetParam(caller, own)) &&
-	       belongs_to_caller(call, false);
+	return own != ATOMSAN_NO_RECEIVER &&
+	       is_as_given(LLVMGetOperand(call, receiver), LLVMGetParam(caller, own));
+}
+
+/* By another unit of the same file, on its own receiver, in a recursion or where one begins. */
+static bool is_called_within(LLVMValueRef call)
+{
+	LLVMValueRef caller = caller_of(call);
+
+	return is_on_own_receiver(call) && is_unit(caller) && !synchronises(caller) &&
+	       (calls_itself(caller) || calls_itself(util_callee(call))) && belongs_to_caller(call, false);
 }
 
 static bool has_receiver(LLVMValueRef function)
@@ -81,23 +108,6 @@ static bool has_receiver(LLVMValueRef function)
 	const char *type;
 
 	return describe_receiver(function, &type) != ATOMSAN_NO_RECEIVER;
-}
-
-static bool knows_its_callers(LLVMValueRef function)
-{
-	bool within = false;
-
-	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
-		LLVMValueRef call = LLVMGetUser(use);
-
-		if (!is_framed(caller_of(call)))
-			return false;
-		if (is_called_within(call))
-			within = true;
-		else if (has_receiver(caller_of(call)))
-			return false;
-	}
-	return within;
 }
 
 /* What is handed to a function without a frame is accessed here. */
@@ -132,10 +142,30 @@ static bool touches_its_own(LLVMValueRef function)
 	return true;
 }
 
+/* Calls of itself on another object are none of its own: the frame below tells. */
+static bool is_called_as_part(LLVMValueRef function)
+{
+	bool by_itself = false, by_others = false;
+
+	for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
+		LLVMValueRef call = LLVMGetUser(use);
+
+		if (!is_framed(caller_of(call)))
+			return false;
+		if (caller_of(call) == function)
+			by_itself |= is_on_own_receiver(call);
+		else if (is_called_within(call))
+			by_others = true;
+		else if (has_receiver(caller_of(call)))
+			return false;
+	}
+	return by_others ? touches_its_own(function) : by_itself;
+}
+
 bool part_is(LLVMValueRef function)
 {
 	return is_framed(function) && is_static(function) && has_receiver(function) &&
 	       describe_argument(function) == ATOMSAN_NO_RECEIVER && !worth_of_the_library(function) &&
 	       !waits_until(function) && !*waits_function(function, calls_on(function)) &&
-	       knows_its_callers(function) && touches_its_own(function);
+	       !synchronises(function) && is_called_as_part(function);
 }

@@ -4,7 +4,8 @@
  * part of its caller where that works on the same object, and a unit where it does
  * not: the two calls of a thread's first function are two. What the call that is
  * further in does between two critical sections belongs to the outermost one. What
- * stands behind such a call is the caller's, which may be a unit for more.
+ * stands behind such a call is the caller's, which may be a unit for more. And who
+ * takes twice from what several share means each by itself.
  */
 #include "stage.h"
 
@@ -12,6 +13,13 @@ struct board {
 	pthread_mutex_t lock;
 	void (*each)(struct board *, int);
 	int sum, marks, last;
+	struct pile *pile; /* that all share */
+};
+struct pile {
+	int left;
+};
+struct yard {
+	struct pile *pile;
 };
 struct purse {
 	pthread_mutex_t lock;
@@ -95,6 +103,46 @@ static void earn(struct purse *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
+static pthread_mutex_t pile_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pile pile;
+static struct yard yard = {&pile};
+static struct board one = {.pile = &pile}, two = {.pile = &pile};
+
+static void fill(struct yard *y)
+{
+	pthread_mutex_lock(&pile_lock);
+	y->pile->left = 9;
+	pthread_mutex_unlock(&pile_lock);
+}
+
+static void take(struct board *b, int count)
+{
+	b->each(b, count);
+	b->pile->left -= count;
+}
+
+/* Right. */
+static void take_two(struct board *b)
+{
+	pthread_mutex_lock(&pile_lock);
+	use(b->sum);
+	take(b, 1);
+	pthread_mutex_unlock(&pile_lock);
+	STAGE(12);
+	STAGE(15);
+	pthread_mutex_lock(&pile_lock);
+	use(b->sum);
+	take(b, 1);
+	pthread_mutex_unlock(&pile_lock);
+}
+
+static void take_one(struct board *b)
+{
+	pthread_mutex_lock(&pile_lock);
+	take(b, 1);
+	pthread_mutex_unlock(&pile_lock);
+}
+
 static void *first(void *unused)
 {
 	down(&torn, 1);
@@ -104,6 +152,7 @@ static void *first(void *unused)
 	once(&right, 4);
 	earn(&purse);
 	charge(&prices, &purse);
+	take_two(&one);
 	return unused;
 }
 
@@ -118,6 +167,9 @@ static void *second(void *unused)
 	STAGE(9);
 	earn(&purse);
 	STAGE(10);
+	STAGE(13);
+	take_one(&two);
+	STAGE(14);
 	return unused;
 }
 
@@ -125,7 +177,10 @@ int main(void)
 {
 	torn.each = count_staged;
 	right.each = count;
-	prices.each = mark;
+	prices.each = one.each = two.each = mark;
+	fill(&yard);
+	take_one(&one);
+	take_one(&two);
 	TOGETHER(first, second);
 	use(torn.sum + right.sum + purse.money);
 	return 0;

@@ -11,7 +11,7 @@
 struct shelf {
 	pthread_mutex_t lock;
 	void (*each)(struct shelf *);
-	int items, base, step, next, last, depth, twice, outside, other, list[4];
+	int items, base, step, next, last, depth, twice, outside, other, inside, beside, list[4];
 };
 
 static struct shelf shelf = {.lock = PTHREAD_MUTEX_INITIALIZER, .items = 4};
@@ -79,16 +79,46 @@ static long across(struct shelf *s, struct shelf *t, int depth)
 	return sum;
 }
 
-/* Nor where it leads to somebody else's. */
+/* Whatever its own code touches, the outermost is a unit for. */
 static long elsewhere(struct shelf *s, int depth)
 {
-	long sum = s->outside + second.other; //@ 12
+	long sum = s->outside + second.other; //@ 4
 
 	if (depth > 9)
 		s->each(s);
 	if (depth)
 		sum += elsewhere(s, depth - 1);
 	return sum;
+}
+
+/* What it calls is a part if it keeps to their object, */
+static long inside(struct shelf *s, int depth)
+{
+	if (depth > 9)
+		s->each(s);
+	return s->inside; //@ 1
+}
+
+/* and else is a unit itself. */
+static long beside(struct shelf *s, int depth)
+{
+	if (depth > 9)
+		s->each(s);
+	return s->beside + second.other; //@ 6
+}
+
+static long calls_inside(struct shelf *s, int depth)
+{
+	long sum = depth ? calls_inside(s, depth - 1) : 0;
+
+	return sum + inside(s, depth);
+}
+
+static long calls_beside(struct shelf *s, int depth)
+{
+	long sum = depth ? calls_beside(s, depth - 1) : 0;
+
+	return sum + beside(s, depth);
 }
 
 /* Who synchronises in the middle of it tells of what comes behind. */
@@ -116,6 +146,8 @@ static void *start(void *argument)
 	seen += across(&shelf, &second, 2);
 	seen += elsewhere(&shelf, 2);
 	seen += elsewhere(&shelf, 2);
+	seen += calls_inside(&shelf, 2);
+	seen += calls_beside(&shelf, 2);
 	s->each = locking;
 	seen += walk_locked(s);
 	seen += locked_below(s, 3);
