@@ -344,7 +344,8 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 	struct atomsan_heal_gate *gate = heal_gate_of(node);
 	struct atomsan_heal_section *blamed = NULL;
 	uint32_t me = heal_self.number;
-	uint64_t began = 0, limit = heal_settings.timeout, since = 0, now;
+	uint64_t began = 0, limit = heal_settings.timeout, now;
+	struct heal_wait wait = {0};
 	bool passed = false, late = false, asks;
 	unsigned rounds = 0, in_vain = 0;
 	uint64_t serial = 0, patience = 0, ran = 0;
@@ -386,7 +387,7 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			blamed = gate->section ? gate->section : wish->section;
 			if (!may_wait(gate, node, owner, wish, blamed))
 				return false;
-			began = patience = now;
+			began = patience = wait.looked = now;
 			served = gate->serial;
 			ran = rt_task_ran(heal_tid_of(owner));
 			limit = patience_with(blamed, now);
@@ -402,13 +403,14 @@ bool heal_gate_pass(uint32_t node, const struct heal_wish *wish)
 			__asm__ volatile("pause");
 			continue;
 		}
+		patience += heal_stood_still(&wait, now);
 		if (heal_in_a_circle(node)) {
 			if (leave_line(wish))
 				continue;
 			count(blamed, ATOMSAN_HEAL_SCHEDULED, 1);
 			break;
 		}
-		if (gate->stage == HEAL_PASSING && heal_is_over(heal_slot(owner), now, &since)) {
+		if (gate->stage == HEAL_PASSING && heal_is_over(heal_slot(owner), now, &wait)) {
 			/* Broken open: its owner finds that out when it gives it back. */
 			if (__atomic_compare_exchange_n(&gate->word, &word, 0, false, __ATOMIC_ACQ_REL,
 							__ATOMIC_ACQUIRE) &&
@@ -486,6 +488,7 @@ void heal_gate_drain(uint32_t node)
 {
 	struct atomsan_heal_gate *gate = heal_gate_of(node);
 	uint64_t began = heal_now(), until = began + patience_with(gate->section, began), now;
+	struct heal_wait wait = {.looked = began};
 	bool late = false;
 
 	heal_lock_tell();
@@ -497,6 +500,7 @@ void heal_gate_drain(uint32_t node)
 		    !__atomic_load_n(&gate->readers, __ATOMIC_ACQUIRE))
 			break;
 		now = heal_now();
+		until += heal_stood_still(&wait, now);
 		if (now >= until)
 			waited_in_vain(gate->section, began, now);
 		if (now >= until || late || heal_in_a_circle(node))

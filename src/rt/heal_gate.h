@@ -98,6 +98,13 @@ struct heal_told {
 	uint32_t reserved[9];
 } __attribute__((aligned(64)));
 
+/* Whoever waits has one, and looks now and then whether he still must. */
+struct heal_wait {
+	uint64_t looked; /* the last time */
+	uint64_t since;  /* an access that was let through has not come to its end; 0: there is none */
+	uint64_t ran;    /* its thread, by then */
+};
+
 /* Why its locks are more than locks. */
 enum heal_apart {
 	HEAL_IN_WHOLE = 1, /* it is in a unit, and there are sections that are whole ones */
@@ -291,8 +298,18 @@ void heal_untell(void);
 void heal_let_through(struct atomsan_heal_variable *variable, const char *from, const char *to);
 /* The thread's hook returns: an access that it was let make happens now. */
 void heal_returns(bool returned);
-bool heal_is_over(uint32_t slot, uint64_t now, uint64_t *since);
+bool heal_is_over(uint32_t slot, uint64_t now, struct heal_wait *wait);
 void heal_nap(void);
+/* How long nobody looked though it was time to, since the look before. It is no time that was waited, but for
+ * a look: a process that is stopped, or a machine that stands still, stops whoever is waited for, too. */
+static inline uint64_t heal_stood_still(struct heal_wait *wait, uint64_t now)
+{
+	const uint64_t look = 1000000, still = 20 * look; /* nobody sleeps that long between two */
+	uint64_t gap = now - wait->looked;
+
+	wait->looked = now;
+	return gap > still ? gap - look : 0;
+}
 void heal_tell_forget(void); /* as heal_forget() */
 /* The owner's thread id. */
 int heal_tid_of(uint32_t owner);

@@ -26,12 +26,14 @@
  */
 #include "rt/heal_gate.h"
 #include "rt/sys.h"
+#include "rt/task.h"
 
 #include <linux/membarrier.h>
 #include <time.h>
 
 enum {
 	GRACE_NS = 1000000, /* an access that has been let through has happened by then */
+	ACCESS_NS = 10000,  /* of them, that its thread must have run */
 	NAP_NS = 50000,
 	SPINS = 256,
 	DEAR = 32,      /* barriers, before it is looked how fast they came */
@@ -103,16 +105,23 @@ void heal_returns(bool returned)
 		__atomic_store_n(&mine->returned, returned, __ATOMIC_RELEASE);
 }
 
-/* Somebody has been let make an access; it must have happened by now, but he has not been here since. */
-bool heal_is_over(uint32_t slot, uint64_t now, uint64_t *since)
+/* Somebody has been let make an access; it must have happened by now, but he has not been here since. Not if
+ * he has not had a processor: who does not sleep and has not run has the access before him. */
+bool heal_is_over(uint32_t slot, uint64_t now, struct heal_wait *wait)
 {
+	int tid = __atomic_load_n(&told[slot].tid, __ATOMIC_RELAXED);
+
 	if (!__atomic_load_n(&told[slot].returned, __ATOMIC_ACQUIRE)) {
-		*since = 0;
+		wait->since = 0;
 		return false;
 	}
-	if (!*since)
-		*since = now;
-	return now - *since > GRACE_NS;
+	if (!wait->since) {
+		wait->since = now;
+		wait->ran = rt_task_ran(tid);
+	}
+	if (now - wait->since <= GRACE_NS)
+		return false;
+	return rt_task_ran(tid) - wait->ran >= ACCESS_NS || rt_task_asleep(tid);
 }
 
 bool heal_tell(uint32_t node, const struct heal_wish *wish)
@@ -187,7 +196,7 @@ void heal_let_through(struct atomsan_heal_variable *variable, const char *from, 
 	pay(variable);
 	most = __atomic_load_n(&most_threads, __ATOMIC_RELAXED);
 	for (uint32_t slot = 0; slot < most; slot++) {
-		uint64_t since = 0;
+		struct heal_wait wait = {0};
 		bool late = false;
 
 		for (unsigned round = 0; slot != mine; round++) {
@@ -202,9 +211,12 @@ void heal_let_through(struct atomsan_heal_variable *variable, const char *from, 
 				continue;
 			}
 			now = heal_now();
+			if (!wait.looked)
+				wait.looked = now;
 			if (!until)
 				until = now + heal_settings.timeout;
-			if (heal_is_over(slot, now, &since) || now >= until || late)
+			until += heal_stood_still(&wait, now);
+			if (heal_is_over(slot, now, &wait) || now >= until || late)
 				break;
 			if (!heal_wait_scheduled(&told[slot], until, &late))
 				heal_nap();

@@ -96,9 +96,9 @@ void heal_nap(void)
 {
 }
 
-bool heal_is_over(uint32_t slot, uint64_t now, uint64_t *since)
+bool heal_is_over(uint32_t slot, uint64_t now, struct heal_wait *wait)
 {
-	(void)slot, (void)now, (void)since;
+	(void)slot, (void)now, (void)wait;
 	return false;
 }
 
