@@ -181,6 +181,8 @@ INLINE bool try_remember(uint64_t granule, uint64_t mask, bool write, uint64_t s
 	uint64_t mine = segment & ATOMSAN_SEGMENT_MASK;
 	bool kept = unlikely(unmet_on) && meet(granule, value, mask, write, segment);
 
+	if (unlikely(!value))
+		shadow_untouched(granule);
 	if (same_segment(value, segment)) {
 		take_cell(cell, value | mask, write);
 		return true;

@@ -86,6 +86,8 @@ INLINE bool range_step(uint64_t granule, uint64_t mask, bool write, uint64_t seg
 	}
 	if (value > segment || shadow_is_shared(value))
 		return false;
+	if (unlikely(!value))
+		shadow_untouched(granule);
 	if (!same_segment(value, segment)) {
 		if (!(write || !value || taken_over(value, segment)) ||
 		    (value && unmet_cares(value, segment)))
@@ -236,8 +238,11 @@ INLINE bool pair_access(const void *p, uint64_t length, uint64_t kinds, const st
 	if (unlikely(!first || (bytes >= 0x100 && !second)))
 		return false;
 	/* What is filled for the first time comes by untouched cells all the time. */
-	if ((!was[0] || (second && !was[1])) && unlikely(!event_region_known((uint64_t)p)))
-		return false;
+	if (!was[0] || (second && !was[1])) {
+		if (unlikely(!event_region_known((uint64_t)p)))
+			return false;
+		shadow_untouched(shadow_granule(p) + (was[0] ? 8 : 0));
+	}
 	if (kinds != READS)
 		rt_self.call.wrote = true;
 	take_cell(&cells[0], first, kinds != READS);

@@ -9,6 +9,12 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static bool no_populate; /* a kernel that does not know of it */
+
 bool shadow_map(void)
 {
 	const uint64_t length = SHADOW_END - SHADOW_CELLS;
@@ -27,4 +33,16 @@ bool shadow_map(void)
 	sys3(madvise, p, length, MADV_NOHUGEPAGE);
 	sys3(madvise, p, length, MADV_DONTDUMP);
 	return true;
+}
+
+void shadow_ahead(uint64_t granule) ATOMSAN_KEEPS_REGISTERS
+{
+	static uint64_t latest;
+	uint64_t begin = granule & ~(SHADOW_AHEAD - 1ull);
+
+	if (no_populate || !begin || __atomic_exchange_n(&latest, begin, __ATOMIC_RELAXED) == begin ||
+	    !*shadow_cell(begin - SHADOW_EDGE))
+		return;
+	if (sys_failed(sys3(madvise, (long)shadow_cell(begin), SHADOW_AHEAD, MADV_POPULATE_WRITE)))
+		no_populate = true;
 }

@@ -67,4 +67,21 @@ static inline bool shadow_is_shared(uint64_t cell)
 /* Maps it all; false if the kernel will not. */
 bool shadow_map(void);
 
+/*
+ * Memory that is filled from the front to the back. A cell is looked at before it is
+ * written to, so each page of cells would come twice: as the kernel's page of zeros, and
+ * when that has to be replaced, which other processors are told of. So where the cells of SHADOW_AHEAD bytes are
+ * touched for the first time, from its beginning on, and those before it have been, they
+ * are had in one call.
+ */
+enum { SHADOW_AHEAD = 1 << 16, SHADOW_EDGE = 64 };
+void shadow_ahead(uint64_t granule) ATOMSAN_KEEPS_REGISTERS __attribute__((cold));
+
+/* The cell of a granule is 0. */
+static inline void shadow_untouched(uint64_t granule)
+{
+	if (__builtin_expect((granule & (SHADOW_AHEAD - 1)) < SHADOW_EDGE, 0))
+		shadow_ahead(granule);
+}
+
 #endif
