@@ -412,7 +412,9 @@ static void range_told(const void *p, uint64_t length, bool write, const struct 
 		access_range(p, length, READS, site, length, POINT);
 }
 
-void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
+static void range_call(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
+	__attribute__((noinline));
+static void range_call(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
 {
 	if (!watch_or_record() || !site || (!rt_recording && watch_self.streams))
 		return;
@@ -420,6 +422,16 @@ void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_s
 		  : constants_have(p) || pair_access(p, length, READS, site, length))
 		return;
 	range_told(p, length, write, site);
+}
+
+/* What is compared is mostly known, and that is found out in few registers. A thread that records nothing knows
+ * all. */
+void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
+{
+	if (likely(!rt_watching && rt_options.filter && length && pair_fits(p, length)) &&
+	    pair_recorded(pair_cells(p), pair_bytes(p, length), write ? WRITES : READS))
+		return;
+	range_call(p, length, write, site);
 }
 
 void rt_range_past(const void *p, uint64_t length, const struct atomsan_site *site)
