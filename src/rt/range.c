@@ -26,6 +26,16 @@ INLINE bool granules_recorded(const uint64_t *cell, uint64_t count, uint64_t kin
 	return !((cell[0] ^ segment) & mask) && !(scan_differences(cell, count, segment) & mask);
 }
 
+/* Where nobody shares, readers' cells are memory that was never touched. */
+INLINE bool bytes_recorded(uint64_t granule, uint64_t mask, uint64_t kinds, uint64_t segment)
+{
+	uint64_t cell = *shadow_cell(granule);
+
+	return recorded(cell, segment, mask) ||
+	       (kinds == READS && shadow_is_shared(cell) &&
+		recorded(*shadow_reader(rt_self.slot, granule), segment, mask));
+}
+
 /*
  * Is there nothing new in a range? What a reader's cell says holds by itself: a
  * write clears it.
@@ -38,8 +48,7 @@ INLINE bool range_recorded(uint64_t p, uint64_t length, uint64_t kinds)
 	if (p & 7) {
 		uint64_t mask = bytes_of(p, length) * kinds;
 
-		if (!recorded(*shadow_cell(granule), segment, mask) &&
-		    !(kinds == READS && recorded(*shadow_reader(rt_self.slot, granule), segment, mask)))
+		if (!bytes_recorded(granule, mask, kinds, segment))
 			return false;
 		p = (p & ~7ull) + 8;
 		if (p >= end)
@@ -49,13 +58,13 @@ INLINE bool range_recorded(uint64_t p, uint64_t length, uint64_t kinds)
 	if (end & 7) {
 		uint64_t last = shadow_granule((void *)end), mask = ((1u << (end & 7)) - 1) * kinds;
 
-		if (!recorded(*shadow_cell(last), segment, mask) &&
-		    !(kinds == READS && recorded(*shadow_reader(rt_self.slot, last), segment, mask)))
+		if (!bytes_recorded(last, mask, kinds, segment))
 			return false;
 	}
-	return granules_recorded(shadow_cell(granule), (end - p) / 8, kinds) ||
-	       (kinds == READS &&
-		granules_recorded(shadow_reader(rt_self.slot, granule), (end - p) / 8, kinds));
+	if (granules_recorded(shadow_cell(granule), (end - p) / 8, kinds))
+		return true;
+	return kinds == READS && shadow_is_shared(*shadow_cell(granule)) &&
+	       granules_recorded(shadow_reader(rt_self.slot, granule), (end - p) / 8, kinds);
 }
 
 /* As access_granule(), for one granule of a range. False: this one needs care. */
