@@ -23,6 +23,7 @@
 #ifndef ATOMSAN_ABI_SQUEEZE_H
 #define ATOMSAN_ABI_SQUEEZE_H
 
+#include <cpuid.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,46 +55,74 @@ SQUEEZE_INLINE uint32_t squeeze_path(uint32_t path, uint64_t word)
 	return path << 6 ^ tag * 0x9e3779b1u;
 }
 
-/* Bytes of what a guess was wrong in. One table look-up: it is asked for each word. */
-SQUEEZE_INLINE uint64_t squeeze_bytes(uint64_t wrong)
+/* Does this processor have LZCNT? */
+SQUEEZE_INLINE int squeeze_lzcnt(void)
+{
+	uint32_t a, b, c, d;
+
+	return __get_cpuid(0x80000001, &a, &b, &c, &d) && c & bit_LZCNT;
+}
+
+/*
+ * Bytes of what a guess was wrong in. It is asked for each word, so a table has the
+ * answers; with LZCNT, which not every x86-64 has, it is soon computed, and the instruction that all
+ * have takes longer than anything else here.
+ */
+SQUEEZE_INLINE uint64_t squeeze_bytes(uint64_t wrong, int lzcnt)
 {
 	static const uint8_t bytes[64] = {0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3,
 					  3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6,
 					  6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8};
 
+	if (lzcnt) {
+		uint64_t zeros; /* 64 of 0 */
+
+		__asm__("lzcnt %1, %0" : "=r"(zeros) : "r"(wrong) : "cc");
+		return (71 - zeros) >> 3;
+	}
 	/* The highest bit's number, from 1; 62 and 63 both have 8 bytes. */
 	return bytes[63 - __builtin_clzll((wrong << 1 | 1) | wrong)];
 }
 
-/* Squeezes `count` words to `to`, which has room for SQUEEZE_GROUP_ROOM bytes for each group that is begun,
- * with a table that is all zero. Returns how many bytes it took. */
-SQUEEZE_INLINE uint64_t squeeze(struct squeeze *s, const uint64_t *words, uint64_t count, uint8_t *to)
+/* One group of `count` words; returns where it ends. */
+SQUEEZE_INLINE uint8_t *squeeze_group(struct squeeze *s, const uint64_t *words, uint64_t count, uint8_t *head,
+				      int lzcnt)
 {
-	uint8_t *begin = to;
+	uint8_t *to = head + SQUEEZE_DIGITS;
+	uint64_t digits = 0;
 	uint32_t path = s->path;
 
-	for (uint64_t done = 0; done < count; done += SQUEEZE_GROUP) {
-		uint64_t digits = 0, n = count - done < SQUEEZE_GROUP ? count - done : SQUEEZE_GROUP;
-		uint8_t *head = to;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t word = words[i];
+		uint64_t *guess = &s->guesses[path >> (32 - SQUEEZE_TABLE_BITS)];
+		uint64_t wrong = word ^ *guess, bytes;
 
-		to += SQUEEZE_DIGITS;
-		for (uint64_t i = 0; i < n; i++) {
-			uint64_t word = words[done + i];
-			uint64_t *guess = &s->guesses[path >> (32 - SQUEEZE_TABLE_BITS)];
-			uint64_t wrong = word ^ *guess, bytes;
-
-			*guess = word;
-			path = squeeze_path(path, word);
-			wrong = wrong >> SQUEEZE_TAG_BITS | wrong << (64 - SQUEEZE_TAG_BITS);
-			bytes = squeeze_bytes(wrong);
-			/* All of it, whatever is needed: the next word overwrites the rest. */
-			*(squeeze_any64 *)to = wrong;
-			to += bytes;
-			digits = digits << 4 | bytes;
-		}
-		*(squeeze_any64 *)head = n == SQUEEZE_GROUP ? digits : digits << 4 * (SQUEEZE_GROUP - n);
+		*guess = word;
+		path = squeeze_path(path, word);
+		wrong = wrong >> SQUEEZE_TAG_BITS | wrong << (64 - SQUEEZE_TAG_BITS);
+		bytes = squeeze_bytes(wrong, lzcnt);
+		/* All of it, whatever is needed: the next word overwrites the rest. */
+		*(squeeze_any64 *)to = wrong;
+		to += bytes;
+		digits = digits << 4 | bytes;
 	}
+	*(squeeze_any64 *)head = count == SQUEEZE_GROUP ? digits : digits << 4 * (SQUEEZE_GROUP - count);
 	s->path = path;
+	return to;
+}
+
+/* Squeezes `count` words to `to`, which has room for SQUEEZE_GROUP_ROOM bytes for each group that is begun,
+ * with a table that is all zero. Returns how many bytes it took. */
+SQUEEZE_INLINE uint64_t squeeze(struct squeeze *s, const uint64_t *words, uint64_t count, uint8_t *to,
+				int lzcnt)
+{
+	const uint64_t *end = words + count;
+	uint8_t *begin = to;
+
+	for (; end - words >= SQUEEZE_GROUP; words += SQUEEZE_GROUP)
+		to = squeeze_group(s, words, SQUEEZE_GROUP, to, lzcnt);
+	if (words < end)
+		to = squeeze_group(s, words, (uint64_t)(end - words), to, lzcnt);
 	return (uint64_t)(to - begin);
 }
 

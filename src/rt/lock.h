@@ -3,6 +3,7 @@
 #ifndef ATOMSAN_RT_LOCK_H
 #define ATOMSAN_RT_LOCK_H
 
+#include "rt/order.h"
 #include "rt/rt.h"
 #include "rt/watch.h"
 
@@ -28,21 +29,22 @@ bool rt_mutex_mine(const pthread_mutex_t *mutex);
  * moment. Recording makes critical sections several times as long, so threads
  * meet at locks that would not have met, and to be put to sleep and woken up costs
  * more than most sections take. The word is fetched as who writes to it fetches
- * it, lest it come twice.
+ * it, lest it come twice, and beside it the keys that are noted at the lock.
  */
-#define RT_LINGER(word, taken)                                         \
+#define RT_LINGER(lock, word, taken)                                   \
 	do {                                                           \
 		enum { MOMENT = 64 };                                  \
                                                                        \
 		__asm__ volatile("prefetchw %0" : : "m"(word));        \
+		order_fetch(lock);                                     \
 		if (unlikely(taken) && rt_on() && !rt_watching)        \
 			for (int i_ = 0; i_ < MOMENT && (taken); i_++) \
 				__asm__ volatile("pause");             \
 	} while (0)
 
 /* Of a mutex of the plainest kind, which is 0; all others look who asks. */
-#define RT_MUTEX_LINGER(mutex)            \
-	RT_LINGER((mutex)->__data.__lock, \
+#define RT_MUTEX_LINGER(mutex)                   \
+	RT_LINGER(mutex, (mutex)->__data.__lock, \
 		  !(mutex)->__data.__kind && __atomic_load_n(&(mutex)->__data.__lock, __ATOMIC_RELAXED))
 
 /* Before pthread_mutex_unlock and mtx_unlock: records the UNLOCK unless libc is going to refuse. */

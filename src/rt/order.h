@@ -48,6 +48,12 @@ INLINE struct order_keys *order_keys_of(const void *object)
 	return &order_table[((uint64_t)object >> 3) * 0x9e3779b97f4a7c15ull >> (64 - ORDER_BITS)];
 }
 
+/* They will be written to when the object is let go. */
+INLINE void order_fetch(const void *object)
+{
+	__asm__ volatile("prefetchw %0" : : "m"(*order_keys_of(object)));
+}
+
 /* Must an operation draw a stamp, whatever was noted? */
 INLINE bool order_due_anyway(void)
 {

@@ -76,20 +76,20 @@ static inline bool keeps_wrlock(const pthread_rwlock_t *lock)
 	return word & WRITING || word >> READERS_SHIFT;
 }
 
-#define PLAIN(kind, op)                                                \
-	static int kind##_soon(pthread_rwlock_t *lock)                 \
-	{                                                              \
-		RT_LINGER(lock->__data.__readers, keeps_##kind(lock)); \
-		return REAL(pthread_rwlock_##kind)(lock);              \
-	}                                                              \
-                                                                       \
-	INTERPOSER int pthread_rwlock_##kind(pthread_rwlock_t *lock)   \
-	{                                                              \
-		const struct atomsan_site *site = rt_take_site();      \
-		int error = LOCK(0, kind, kind##_soon(lock));          \
-                                                                       \
-		locked(TRACE_OP_##op, 0, lock, error, site);           \
-		return error;                                          \
+#define PLAIN(kind, op)                                                      \
+	static int kind##_soon(pthread_rwlock_t *lock)                       \
+	{                                                                    \
+		RT_LINGER(lock, lock->__data.__readers, keeps_##kind(lock)); \
+		return REAL(pthread_rwlock_##kind)(lock);                    \
+	}                                                                    \
+                                                                             \
+	INTERPOSER int pthread_rwlock_##kind(pthread_rwlock_t *lock)         \
+	{                                                                    \
+		const struct atomsan_site *site = rt_take_site();            \
+		int error = LOCK(0, kind, kind##_soon(lock));                \
+                                                                             \
+		locked(TRACE_OP_##op, 0, lock, error, site);                 \
+		return error;                                                \
 	}
 PLAIN(rdlock, RDLOCK)
 PLAIN(wrlock, LOCK)

@@ -131,10 +131,16 @@ static uint64_t whole_pages(uint64_t length)
 static uint64_t squeeze_block(struct workshop *shop, const struct trace_block *header, const uint64_t *words,
 			      uint64_t count)
 {
+	static uint8_t known; /* 1: no, 2: yes */
 	uint64_t payload, length;
+	bool lzcnt;
 
+	if (!known)
+		known = squeeze_lzcnt() ? 2 : 1;
+	lzcnt = known == 2;
 	clear(&shop->tables, sizeof shop->tables);
-	payload = squeeze(&shop->tables, words, count, shop->squeezed);
+	payload = lzcnt ? squeeze(&shop->tables, words, count, shop->squeezed, 1)
+			: squeeze(&shop->tables, words, count, shop->squeezed, 0);
 	length = whole_pages(sizeof *header + payload);
 	if (length >= whole_pages(sizeof *header + count * 8))
 		return 0;

@@ -25,8 +25,18 @@ static uint64_t there_and_back(const uint64_t *words, uint64_t count)
 	memset(&writer, 0, sizeof writer);
 	memset(&reader, 0, sizeof reader);
 	memset(bytes, 0xaa, room);
-	took = squeeze(&writer, words, count, bytes);
+	took = squeeze(&writer, words, count, bytes, 0);
 	assert_true(took + 8 <= room);
+	if (squeeze_lzcnt()) {
+		static struct squeeze other;
+		uint8_t *same = mem_alloc(room);
+
+		memset(&other, 0, sizeof other);
+		assert_int_equal(squeeze(&other, words, count, same, 1), took);
+		assert_memory_equal(bytes, same, took);
+		assert_memory_equal(&writer, &other, sizeof other);
+		free(same);
+	}
 	while (done < count) {
 		unsigned n = count - done < SQUEEZE_GROUP ? (unsigned)(count - done) : SQUEEZE_GROUP;
 

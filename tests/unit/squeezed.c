@@ -30,7 +30,7 @@ static uint32_t put(FILE *file, const struct trace *trace, const struct trace_ex
 
 	memcpy(words, payload, count * 8);
 	if (!e->meta) {
-		length = squeeze(tables, words, count, to);
+		length = squeeze(tables, words, count, to, 0);
 		block.flags = TRACE_BLOCK_SQUEEZED;
 		block.unpacked = (uint32_t)(count * 8);
 		payload = to;
