@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#define ATOMSAN_ABI_VERSION 7
+#define ATOMSAN_ABI_VERSION 8
 
 /* What an access does. The values are part of the trace format. */
 enum atomsan_access {
@@ -257,21 +257,33 @@ extern __thread struct atomsan_thread __atomsan_thread __attribute__((tls_model(
 #endif
 
 #define ATOMSAN_HOOK void ATOMSAN_KEEPS_REGISTERS
-ATOMSAN_HOOK __atomsan_read1(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_read2(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_read4(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_read8(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_read16(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_write1(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_write2(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_write4(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_write8(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *site);
 
-ATOMSAN_HOOK __atomsan_update1(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_update2(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_update4(const void *p, const struct atomsan_site *site);
-ATOMSAN_HOOK __atomsan_update8(const void *p, const struct atomsan_site *site);
+/*
+ * Those of accesses inside one granule are called most, and get what was compared: what
+ * is in the cell, the thread's segment, where the cell is, and the bits of it that the access needs.
+ * They return nothing, in two registers that they need not keep therefore.
+ */
+struct atomsan_scratch {
+	uint64_t registers[2];
+};
+#define ATOMSAN_ACCESS_HOOK(name)                                                              \
+	struct atomsan_scratch name(const void *p, const struct atomsan_site *site, uint64_t cell, \
+				    uint64_t segment, uint64_t *at, uint64_t bits) ATOMSAN_KEEPS_REGISTERS
+ATOMSAN_ACCESS_HOOK(__atomsan_read1);
+ATOMSAN_ACCESS_HOOK(__atomsan_read2);
+ATOMSAN_ACCESS_HOOK(__atomsan_read4);
+ATOMSAN_ACCESS_HOOK(__atomsan_read8);
+ATOMSAN_ACCESS_HOOK(__atomsan_write1);
+ATOMSAN_ACCESS_HOOK(__atomsan_write2);
+ATOMSAN_ACCESS_HOOK(__atomsan_write4);
+ATOMSAN_ACCESS_HOOK(__atomsan_write8);
+ATOMSAN_ACCESS_HOOK(__atomsan_update1);
+ATOMSAN_ACCESS_HOOK(__atomsan_update2);
+ATOMSAN_ACCESS_HOOK(__atomsan_update4);
+ATOMSAN_ACCESS_HOOK(__atomsan_update8);
+
+ATOMSAN_HOOK __atomsan_read16(const void *p, const struct atomsan_site *site);
+ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *site);
 
 /* A read that the filter knows, behind one of the same place that it did not (pass/reread.h). */
 ATOMSAN_HOOK __atomsan_read_again(const void *p, const struct atomsan_site *site);

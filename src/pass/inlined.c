@@ -29,16 +29,23 @@ enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
 #define FETCH(p) __builtin_prefetch(p)
 #define NO_FETCH(p) ((void)0)
 
+/* The bits of a cell that an access needs which is aligned to its size. */
+#define BITS(p, size, kinds) ((uint64_t)(((1u << (size)) - 1) << ((uint64_t)(p) & (8 - (size)))) * (kinds))
+#define CHANGED(cell, segment, bits) \
+	__builtin_expect((((cell) ^ (segment)) & (ATOMSAN_SEGMENT_MASK | (bits))) != 0, 0)
+
 #define ACCESS(kind, size, kinds, fetch)                                                        \
 	INLINED void __atomsan_inl_##kind##size(const void *p, const struct atomsan_site *site) \
 	{                                                                                       \
-		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (8 - size)), cell;        \
+		uint64_t bits = BITS(p, size, kinds), *at, cell, segment;                       \
                                                                                                 \
 		fetch(p);                                                                       \
-		cell = *CELL(p);                                                                \
-		if (NEWS(cell, bytes * (kinds)) &&                                              \
-		    ((kinds) != READS || !SHARED(cell) || NEWS(*READER(p), bytes)))             \
-			__atomsan_##kind##size(p, site);                                        \
+		at = (uint64_t *)CELL(p);                                                       \
+		cell = *at;                                                                     \
+		segment = self.segment;                                                         \
+		if (CHANGED(cell, segment, bits) &&                                             \
+		    ((kinds) != READS || !SHARED(cell) || CHANGED(*READER(p), segment, bits)))  \
+			__atomsan_##kind##size(p, site, cell, segment, at, bits);               \
 	}
 ACCESS(read, 1, READS, FETCH)
 ACCESS(read, 2, READS, FETCH)
@@ -61,12 +68,15 @@ ACCESS(update, 8, READS | WRITES, FETCH)
 #define TWICE(size)                                                                                \
 	INLINED uint64_t __atomsan_inl_first##size(const void *p, const struct atomsan_site *site) \
 	{                                                                                          \
-		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (8 - size)), cell;           \
+		uint64_t bits = BITS(p, size, READS), *at, cell, segment;                          \
                                                                                                    \
 		FETCH(p);                                                                          \
-		cell = *CELL(p);                                                                   \
-		if (NEWS(cell, bytes) && (!SHARED(cell) || NEWS(*READER(p), bytes))) {             \
-			__atomsan_read##size(p, site);                                             \
+		at = (uint64_t *)CELL(p);                                                          \
+		cell = *at;                                                                        \
+		segment = self.segment;                                                            \
+		if (CHANGED(cell, segment, bits) &&                                                \
+		    (!SHARED(cell) || CHANGED(*READER(p), segment, bits))) {                       \
+			__atomsan_read##size(p, site, cell, segment, at, bits);                    \
 			return 1;                                                                  \
 		}                                                                                  \
 		return 0;                                                                          \
@@ -75,12 +85,15 @@ ACCESS(update, 8, READS | WRITES, FETCH)
 	INLINED void __atomsan_inl_again##size(const void *p, const struct atomsan_site *site,     \
 					       uint64_t first)                                     \
 	{                                                                                          \
-		uint64_t bytes = ((1u << size) - 1) << ((uint64_t)p & (8 - size)), cell;           \
+		uint64_t bits = BITS(p, size, READS), *at, cell, segment;                          \
                                                                                                    \
 		FETCH(p);                                                                          \
-		cell = *CELL(p);                                                                   \
-		if (NEWS(cell, bytes) && (!SHARED(cell) || NEWS(*READER(p), bytes)))               \
-			__atomsan_read##size(p, site);                                             \
+		at = (uint64_t *)CELL(p);                                                          \
+		cell = *at;                                                                        \
+		segment = self.segment;                                                            \
+		if (CHANGED(cell, segment, bits) &&                                                \
+		    (!SHARED(cell) || CHANGED(*READER(p), segment, bits)))                         \
+			__atomsan_read##size(p, site, cell, segment, at, bits);                    \
 		else if (__builtin_expect(first != 0, 0))                                          \
 			__atomsan_read_again(p, site);                                             \
 	}

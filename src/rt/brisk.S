@@ -37,15 +37,6 @@
 	.cfi_restore \register
 .endm
 
-.macro restore_access size
-	.if \size < 8
-	restore r8
-	.endif
-	restore rdx
-	restore rcx
-	restore rax
-.endm
-
 .macro restore_range
 	restore r10
 	restore r9
@@ -54,28 +45,12 @@
 	restore rax
 .endm
 
-/* One word; to 8 if the window is full. */
-.macro write_event id
-	movl $8, %eax
-	xaddq %rax, SELF(BRISK_NEXT)
-	testl $BRISK_WINDOW, %eax
-	jne 8f
-	movq %rdi, %rcx
-	shlq $BRISK_ADDRESS_SHIFT, %rcx
-	leaq BRISK_ACCESS(%rcx, %\id), %rcx
-	movq %rcx, (%rax)
-.endm
-
-.macro leave_to where, size
-	.cfi_remember_state
-	restore_access \size
-	jmp \where
-	.cfi_restore_state
-.endm
-
-/* rdi: the address; rsi: the site; rdx: where the cell is; rax: what is in it; rcx: the segment; r11: the event's
- * id; r8, where less than a granule is accessed: which bits a cell of it alone would lack. */
-.macro hook kind, size, kinds, reads
+/*
+ * Accesses inside one granule. rdi: the address; rsi: the site; rdx: what was in the cell; rcx: the
+ * segment; r8: where the cell is; r9: the bits that it is to have. rax, rdx and r11, which gets
+ * the event's id, are free (abi/hooks.h).
+ */
+.macro hook kind, size, reads
 	.globl __atomsan_\kind\size
 	.type __atomsan_\kind\size, @function
 	.hidden access_\kind\size
@@ -87,33 +62,14 @@ __atomsan_\kind\size:
 	subq brisk_sites(%rip), %r11
 	cmpq brisk_sites + 8(%rip), %r11
 	jae access_\kind\size
-	save rax
-	save rcx
-	save rdx
-	.if \size < 8
-	save r8
-	movl %edi, %ecx
-	andl $(8 - \size), %ecx
-	movl $(((1 << \size) - 1) * \kinds), %r8d
-	shll %cl, %r8d
-	xorl $0xffff, %r8d
-	.endif
 	movq THREAD(BRISK_LOW), %rax
 	cmpq SELF(BRISK_TOLD), %rax
-	jb 7f
-	imull $BRISK_BY_5, %r11d, %r11d
-	movq THREAD(BRISK_MASK), %rdx
-	andq %rdi, %rdx
-	addq THREAD(BRISK_BASE), %rdx
-	movq (%rdx), %rax
-	leal BRISK_ONE_SUB(%rax), %ecx
-	testl $BRISK_SUB, %ecx
-	je 7f
-	movq THREAD(BRISK_SEGMENT), %rcx
+	jb access_\kind\size
+	/* Of 0 this is more than any segment. */
+	leaq -1(%rdx), %rax
 	cmpq %rcx, %rax
-	ja 7f
-	testq %rax, %rax
-	je 7f
+	jae access_\kind\size
+	movq %rdx, %rax
 	xorq %rcx, %rax
 	cmpq $0xffff, %rax
 	jbe 3f
@@ -121,32 +77,36 @@ __atomsan_\kind\size:
 	/* As taken_over(). */
 	testl $BRISK_THREAD, %eax
 	jne 5f
-	.endif
 1:
-	.if \size < 8
-	movl %r8d, %eax
-	.else
-	movl $(0xffff ^ 0xff * \kinds), %eax
 	.endif
+	leal BRISK_ONE_SUB(%rdx), %eax
+	testl $BRISK_SUB, %eax
+	.if \reads
+	je 6f
+	.else
+	je access_\kind\size
+	.endif
+	movq %rcx, %rdx
+	movw %r9w, %dx
 2:
-	xorq %rax, %rcx
-	movq %rcx, (%rdx)
-	write_event r11
-	.cfi_remember_state
-	restore_access \size
+	movq %rdx, (%r8)
+4:
+	imull $BRISK_BY_5, %r11d, %r11d
+	movl $8, %eax
+	xaddq %rax, SELF(BRISK_NEXT)
+	testl $BRISK_WINDOW, %eax
+	jne access_full
+	movq %rdi, %rdx
+	shlq $BRISK_ADDRESS_SHIFT, %rdx
+	leaq BRISK_ACCESS(%rdx, %r11), %rdx
+	movq %rdx, (%rax)
 	ret
-	.cfi_restore_state
 3:
-	.if \size < 8
-	andl %r8d, %eax
-	.else
-	andl $(0xffff ^ 0xff * \kinds), %eax
-	.endif
+	orq %r9, %rdx
 	jmp 2b
 	.if \reads
 5:
-	notl %eax
-	testl $BRISK_WRITTEN, %eax
+	testl $BRISK_WRITTEN, %edx
 	jne 1b
 	movq SELF(BRISK_NEXT), %rax
 	subq SELF(BRISK_SEGMENT_START), %rax
@@ -154,11 +114,29 @@ __atomsan_\kind\size:
 	jb 1b
 	cmpl $0, SELF(BRISK_LOCKS)
 	jg 1b
-	.endif
+	jmp access_\kind\size
+6:
+	/* As access_shared(). */
+	movl SELF(BRISK_SLOT), %eax
+	btl %eax, %edx
+	jnc access_\kind\size
+	movq THREAD(BRISK_MASK), %rax
+	andq %rdi, %rax
+	addq THREAD(BRISK_READER), %rax
+	movq (%rax), %rdx
+	xorq %rcx, %rdx
+	cmpq $0xffff, %rdx
+	ja 7f
+	xorq %rcx, %rdx
+	orq %r9, %rdx
+	movq %rdx, (%rax)
+	jmp 4b
 7:
-	leave_to access_\kind\size, \size
-8:
-	leave_to access_full, \size
+	movq %rcx, %rdx
+	movw %r9w, %dx
+	movq %rdx, (%rax)
+	jmp 4b
+	.endif
 	.cfi_endproc
 	.size __atomsan_\kind\size, . - __atomsan_\kind\size
 .endm
@@ -236,7 +214,15 @@ __atomsan_\kind\()_range:
 	addq $8, %r11
 	cmpq %r9, %r11
 	jb 3b
-	write_event r10
+	/* One word. */
+	movl $8, %eax
+	xaddq %rax, SELF(BRISK_NEXT)
+	testl $BRISK_WINDOW, %eax
+	jne 8f
+	movq %rdi, %rcx
+	shlq $BRISK_ADDRESS_SHIFT, %rcx
+	leaq BRISK_ACCESS(%rcx, %r10), %rcx
+	movq %rcx, (%rax)
 	.cfi_remember_state
 	restore_range
 	ret
@@ -267,16 +253,16 @@ __atomsan_\kind\()_range:
 	.size __atomsan_\kind\()_range, . - __atomsan_\kind\()_range
 .endm
 
-.macro hooks kind, kinds, reads
-	hook \kind, 1, \kinds, \reads
-	hook \kind, 2, \kinds, \reads
-	hook \kind, 4, \kinds, \reads
-	hook \kind, 8, \kinds, \reads
+.macro hooks kind, reads
+	hook \kind, 1, \reads
+	hook \kind, 2, \reads
+	hook \kind, 4, \reads
+	hook \kind, 8, \reads
 .endm
 
-	hooks read, 0x001, 1
-	hooks write, 0x100, 0
-	hooks update, 0x101, 0
+	hooks read, 1
+	hooks write, 0
+	hooks update, 0
 	range_hook read, 0x001, 1
 	range_hook write, 0x100, 0
 

@@ -17,10 +17,12 @@ void brisk_begin(void)
 
 #define SAME(number, value) _Static_assert(number == value, "brisk.S knows it by this number")
 SAME(BRISK_BASE, offsetof(struct atomsan_thread, shadow_base));
+SAME(BRISK_READER, offsetof(struct atomsan_thread, reader_base));
 SAME(BRISK_MASK, offsetof(struct atomsan_thread, shadow_mask));
 SAME(BRISK_SEGMENT, offsetof(struct atomsan_thread, segment));
 SAME(BRISK_LOW, offsetof(struct atomsan_thread, low));
 SAME(BRISK_TOLD, offsetof(struct rt_thread, written));
+SAME(BRISK_SLOT, offsetof(struct rt_thread, slot));
 SAME(BRISK_NEXT, offsetof(struct rt_thread, next));
 SAME(BRISK_SEGMENT_START, offsetof(struct rt_thread, segment_start));
 SAME(BRISK_LOCKS, offsetof(struct rt_thread, locks));

@@ -11,10 +11,12 @@
 /* Where members lie in struct atomsan_thread and struct rt_thread, and other numbers; brisk.c asserts them.
  */
 #define BRISK_BASE 0
+#define BRISK_READER 8
 #define BRISK_MASK 16
 #define BRISK_SEGMENT 24
 #define BRISK_LOW 48
 #define BRISK_TOLD 144
+#define BRISK_SLOT 8
 #define BRISK_NEXT 16
 #define BRISK_SEGMENT_START 112
 #define BRISK_LOCKS 120
