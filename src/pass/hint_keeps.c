@@ -12,11 +12,15 @@
  *
  * Asked of unoptimised code, where variables are allocas.
  */
+#include "pass/changes.h"
 #include "pass/hints.h"
 #include "pass/pass.h"
 #include "pass/worth.h"
 
-enum { DEPTH = 4 /* of calls that are looked into */ };
+enum {
+	DEPTH = 4, /* of calls that are looked into */
+	ALIKE = 6, /* steps in which an address, or a sum, is computed */
+};
 
 static bool is_pointer(LLVMValueRef value)
 {
@@ -54,13 +58,42 @@ static bool is_clean(LLVMValueRef value)
 	return !seen.lost && !seen.count;
 }
 
+/* Made of what lies where it is stored, a moment ago, and of nothing else that was seen: `n->total += by`. However
+ * n was found, the number stays where it is. */
+static bool is_in_place(LLVMValueRef value, LLVMValueRef store, unsigned steps)
+{
+	bool found = false;
+
+	if (LLVMIsALoadInst(value)) {
+		LLVMValueRef i = value;
+
+		if (!util_alike(LLVMGetOperand(value, 0), LLVMGetOperand(store, 1), ALIKE))
+			return false;
+		do
+			i = LLVMGetNextInstruction(i);
+		while (i && i != store && !LLVMIsAStoreInst(i) && !util_is_call(i));
+		return i == store;
+	}
+	if (!steps || (!LLVMIsABinaryOperator(value) && !LLVMIsACastInst(value)))
+		return false;
+	for (int n = 0; n < LLVMGetNumOperands(value); n++) {
+		LLVMValueRef operand = LLVMGetOperand(value, (unsigned)n);
+
+		if (is_in_place(operand, store, steps - 1))
+			found = true;
+		else if (!is_clean(operand))
+			return false;
+	}
+	return found;
+}
+
 /* To where it comes from, or a pointer, or nothing of what others could change. */
 static bool keeps_stored(LLVMValueRef store)
 {
 	struct hint_reasons seen = {.count = 0}, there = {.count = 0};
 	LLVMValueRef value = LLVMGetOperand(store, 0), into = LLVMGetOperand(store, 1);
 
-	if (LLVMIsAAllocaInst(private_base(into)) || is_pointer(value))
+	if (LLVMIsAAllocaInst(private_base(into)) || is_pointer(value) || is_in_place(value, store, ALIKE))
 		return true;
 	hint_reasons_of(&seen, value);
 	if (!seen.count)
@@ -87,6 +120,9 @@ static bool keeps_called(LLVMValueRef call, unsigned depth)
 	/* A guard, which is a local. */
 	if (select_function_ignored(callee) ||
 	    (worth_of_the_library(callee) && calls_surely_synchronise(call)))
+		return true;
+	/* Who only looks at memory gives nothing away but what it says, and to its caller. */
+	if (!LLVMIsDeclaration(callee) && !calls_synchronise(call) && !changes_in(callee))
 		return true;
 	for (unsigned n = 0; n < LLVMGetNumArgOperands(call); n++)
 		if (!is_clean(LLVMGetOperand(call, n)))
