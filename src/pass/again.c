@@ -9,7 +9,8 @@
  *  - The second call is of the same function with the same arguments, it only
  *    looks at memory, it decides where to go on, and there is no way to it but
  *    by the first call and an operation of a lock behind that.
- *  - Nothing that others could see is written before it.
+ *  - Nothing that others could see is written before it, but numbers that only count
+ *    (statistic.h).
  *  - Nothing that was read before it is used behind it: not what the first
  *    search said, nor anything else that is not a parameter or a constant.
  *
@@ -26,6 +27,7 @@
  */
 #include "pass/changes.h"
 #include "pass/pass.h"
+#include "pass/statistic.h"
 #include "pass/turns.h"
 #include "pass/ways.h"
 #include "pass/worth.h"
@@ -38,15 +40,19 @@ enum {
 	ALIKE = 6,       /* steps in which an argument is computed */
 	DEPTH = 6,       /* of calls, and of values, that are looked into */
 	MOST_CALLS = 64, /* of a function; one with more is not looked at */
-	MOST_BRANCHES = 128
+	MOST_BRANCHES = 128,
+	MOST_STORES = 64
 };
 
 /* What is being looked at. */
 static struct {
 	LLVMValueRef first, second;
-	LLVMValueRef calls[MOST_CALLS]; /* of the function */
-	bool leads[MOST_CALLS];         /* to the second */
+	LLVMValueRef calls[MOST_CALLS];  /* of the function */
+	LLVMValueRef inside[MOST_CALLS]; /* the search by which such a call begins, or NULL */
+	bool leads[MOST_CALLS];          /* to the second */
 	unsigned count;
+	LLVMValueRef late[MOST_STORES]; /* to variables that are set several times, and not to the second */
+	unsigned late_count;
 } search;
 
 /* ---- what is the same ---- */
@@ -93,6 +99,46 @@ static bool same_search(LLVMValueRef first, LLVMValueRef second)
 	return finds;
 }
 
+/* What the parameter's variable, or the parameter, is called with; a constant is itself. NULL: anything else.
+ */
+static LLVMValueRef given_as(LLVMValueRef value, LLVMValueRef call)
+{
+	LLVMValueRef callee = util_callee(call), stored = NULL;
+
+	if (LLVMIsALoadInst(value) && LLVMIsAAllocaInst(LLVMGetOperand(value, 0))) {
+		for (LLVMUseRef use = LLVMGetFirstUse(LLVMGetOperand(value, 0)); use;
+		     use = LLVMGetNextUse(use))
+			if (LLVMIsAStoreInst(LLVMGetUser(use)))
+				stored = LLVMGetOperand(LLVMGetUser(use), 0);
+		if (!stored || count_stores(LLVMGetOperand(value, 0)) != 1)
+			return NULL;
+		value = stored;
+	}
+	for (unsigned n = 0; n < LLVMCountParams(callee) && n < LLVMGetNumArgOperands(call); n++)
+		if (LLVMGetParam(callee, n) == value)
+			return LLVMGetOperand(call, n);
+	return LLVMIsAConstant(value) ? value : NULL;
+}
+
+/* The same, where the second is made by the function that the call is of. */
+static bool same_search_inside(LLVMValueRef first, LLVMValueRef call, LLVMValueRef second)
+{
+	unsigned count = LLVMGetNumArgOperands(first);
+	bool finds = false;
+
+	if (util_callee(first) != util_callee(second) || count != LLVMGetNumArgOperands(second))
+		return false;
+	for (unsigned n = 0; n < count; n++) {
+		LLVMValueRef one = LLVMGetOperand(first, n);
+		LLVMValueRef other = given_as(LLVMGetOperand(second, n), call);
+
+		if (!other || !util_alike(one, other, ALIKE) || !is_steady(one, ALIKE))
+			return false;
+		finds |= LLVMGetTypeKind(LLVMTypeOf(one)) == LLVMPointerTypeKind && !private_pointer(one);
+	}
+	return finds;
+}
+
 /* ---- ways ---- */
 
 struct passing {
@@ -123,12 +169,24 @@ static bool is_behind(LLVMValueRef function, LLVMValueRef first, LLVMValueRef se
 	       !leads(function, first, (struct passing){NULL, second, true});
 }
 
-/* Notes which calls are behind the second search. */
+static bool is_set_twice(LLVMValueRef i)
+{
+	return LLVMIsAStoreInst(i) && LLVMIsAAllocaInst(LLVMGetOperand(i, 1)) &&
+	       count_stores(LLVMGetOperand(i, 1)) > 1;
+}
+
+/* Notes which calls are behind the second search, and which stores. */
 static void look_behind(LLVMValueRef function)
 {
 	for (unsigned i = 0; i < search.count; i++)
 		search.leads[i] =
 			leads(function, search.calls[i], (struct passing){NULL, search.second, false});
+	search.late_count = 0;
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+			if (search.late_count < MOST_STORES && is_set_twice(i) &&
+			    !leads(function, i, (struct passing){NULL, search.second, false}))
+				search.late[search.late_count++] = i;
 }
 
 static bool is_late(LLVMValueRef call)
@@ -144,7 +202,8 @@ static bool writes_before(LLVMValueRef function)
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
 			if (i != search.second && changes_by(i, is_late) &&
-			    leads(function, i, (struct passing){NULL, search.second, false}))
+			    leads(function, i, (struct passing){NULL, search.second, false}) &&
+			    !statistic_adds(i))
 				return true;
 	return false;
 }
@@ -163,6 +222,26 @@ static bool is_guard(LLVMValueRef variable)
 
 static bool is_set_cleanly(LLVMValueRef variable, unsigned steps);
 
+/* Does the function compute what it returns of its arguments alone? */
+static bool only_computes(LLVMValueRef function, unsigned depth)
+{
+	if (!depth || LLVMIsDeclaration(function) || changes_in(function))
+		return false;
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+			LLVMValueRef callee = util_is_call(i) ? util_callee(i) : NULL;
+
+			if (LLVMIsALoadInst(i) && !LLVMIsAAllocaInst(private_base(LLVMGetOperand(i, 0))))
+				return false;
+			if (util_is_call(i) &&
+			    (!callee || (!LLVMGetIntrinsicID(callee) && !only_computes(callee, depth - 1))))
+				return false;
+		}
+	return true;
+}
+
+static bool are_clean(LLVMValueRef call, unsigned steps);
+
 /* Computed of parameters and constants alone. */
 static bool is_clean(LLVMValueRef value, unsigned steps)
 {
@@ -173,11 +252,23 @@ static bool is_clean(LLVMValueRef value, unsigned steps)
 	if (LLVMIsALoadInst(value))
 		return LLVMIsAAllocaInst(LLVMGetOperand(value, 0)) &&
 		       is_set_cleanly(LLVMGetOperand(value, 0), steps - 1);
+	if (util_is_call(value))
+		return util_callee(value) && only_computes(util_callee(value), DEPTH) &&
+		       are_clean(value, steps - 1);
 	if (!LLVMIsABinaryOperator(value) && !LLVMIsACastInst(value) && !LLVMIsAGetElementPtrInst(value) &&
 	    !LLVMIsAICmpInst(value))
 		return false;
 	for (int i = 0; i < LLVMGetNumOperands(value); i++)
 		if (!is_clean(LLVMGetOperand(value, (unsigned)i), steps - 1))
+			return false;
+	return true;
+}
+
+/* The call's arguments. */
+static bool are_clean(LLVMValueRef call, unsigned steps)
+{
+	for (unsigned n = 0; n < LLVMGetNumArgOperands(call); n++)
+		if (!is_clean(LLVMGetOperand(call, n), steps))
 			return false;
 	return true;
 }
@@ -238,11 +329,20 @@ static bool is_set_by(LLVMValueRef call, LLVMValueRef pointer, unsigned steps)
 	return true;
 }
 
-/* What is set twice may tell by what it is set to which way was gone. */
+/* Could it be what the variable holds when the second search is come to? */
+static bool is_in_time(LLVMValueRef store)
+{
+	for (unsigned i = 0; i < search.late_count; i++)
+		if (search.late[i] == store)
+			return false;
+	return true;
+}
+
+/* What is set twice on the way may tell by what it is set to which way was gone. */
 static bool is_set_cleanly(LLVMValueRef variable, unsigned steps)
 {
-	if (count_stores(variable) > 1)
-		return false;
+	unsigned stores = 0;
+
 	for (LLVMUseRef use = LLVMGetFirstUse(variable); use; use = LLVMGetNextUse(use)) {
 		LLVMValueRef user = LLVMGetUser(use);
 
@@ -251,8 +351,9 @@ static bool is_set_cleanly(LLVMValueRef variable, unsigned steps)
 		if (util_is_call(user) && (user == search.first || user == search.second || is_late(user) ||
 					   (steps && is_set_by(user, variable, steps - 1))))
 			continue;
-		if (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 1) != variable ||
-		    !is_clean(LLVMGetOperand(user, 0), steps))
+		if (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 1) != variable)
+			return false;
+		if (is_in_time(user) && (stores++ || !is_clean(LLVMGetOperand(user, 0), steps)))
 			return false;
 	}
 	return true;
@@ -343,9 +444,6 @@ static bool carries_over(LLVMValueRef function)
 {
 	LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
 
-	for (unsigned i = 0; i < search.count; i++)
-		search.leads[i] =
-			leads(function, search.calls[i], (struct passing){NULL, search.second, false});
 	if (!ways_walk(function, search.second, &(struct ways_visitor){visit_behind, NULL, NULL}))
 		return true;
 	for (LLVMValueRef i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i))
@@ -379,7 +477,7 @@ static bool leads_to_branch(LLVMValueRef value, unsigned steps)
 	return false;
 }
 
-static bool decides(LLVMValueRef function)
+static bool decides_in(LLVMValueRef function)
 {
 	struct passing passing = {search.first, NULL, false};
 
@@ -394,6 +492,48 @@ static bool may_search(LLVMValueRef call)
 	return callee && !LLVMGetIntrinsicID(callee) && !calls_synchronise(call) &&
 	       LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind &&
 	       (LLVMIsDeclaration(callee) ? calls_only_read(call) : !changes_in(callee));
+}
+
+/* ---- searches that a function begins with ---- */
+
+static enum ways_step visit_beginning(LLVMValueRef i, void *with)
+{
+	LLVMValueRef callee = util_is_call(i) ? util_callee(i) : NULL;
+
+	if (i == with)
+		return WAYS_STOP;
+	/* By a pointer it may come to the lock. */
+	if (LLVMIsALoadInst(i) && !LLVMIsAAllocaInst(private_base(LLVMGetOperand(i, 0))))
+		return LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMPointerTypeKind ? WAYS_GO_ON : WAYS_LOST;
+	if (util_is_call(i) && (util_is_mark(i) || calls_surely_synchronise(i)))
+		return WAYS_GO_ON;
+	return (util_is_call(i) && !(callee && LLVMGetIntrinsicID(callee))) || changes_by(i, NULL)
+		       ? WAYS_LOST
+		       : WAYS_GO_ON;
+}
+
+/* Of the function that is called: before it looks at anything it takes a lock, and then it
+ * searches, and goes by what that says. */
+static LLVMValueRef search_inside(LLVMValueRef function, LLVMValueRef call)
+{
+	LLVMValueRef callee = util_callee(call), found = NULL;
+
+	if (!callee || callee == function || LLVMIsDeclaration(callee) || LLVMGetIntrinsicID(callee) ||
+	    !calls_surely_synchronise(call))
+		return NULL;
+	ways_begin(callee);
+	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(callee); b && !found; b = LLVMGetNextBasicBlock(b))
+		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !found;
+		     i = LLVMGetNextInstruction(i)) {
+			if (!util_is_call(i) || calls_synchronise(i) || !may_search(i))
+				continue;
+			search.second = i;
+			if (ways_walk(callee, NULL, &(struct ways_visitor){visit_beginning, NULL, i}) &&
+			    !leads(callee, NULL, (struct passing){NULL, i, true}) && decides_in(callee))
+				found = i;
+		}
+	ways_end();
+	return found;
 }
 
 /* ---- conditions that are asked again ---- */
@@ -555,38 +695,48 @@ static unsigned find_conditions(LLVMValueRef function, LLVMValueRef *found, unsi
 	return found_count;
 }
 
+static bool is_search(LLVMValueRef function, unsigned first, unsigned second)
+{
+	LLVMValueRef inside = search.inside[second];
+
+	search.first = search.calls[first];
+	search.second = search.calls[second];
+	if (first == second || !util_has_room_behind(search.second))
+		return false;
+	if (inside ? !same_search_inside(search.first, search.second, inside)
+		   : !same_search(search.first, search.second) || !may_search(search.second))
+		return false;
+	look_behind(function);
+	return is_behind(function, search.first, search.second) && !writes_before(function) &&
+	       (inside ? are_clean(search.second, DEPTH) : decides_in(function)) && !carries_over(function);
+}
+
 unsigned again_find(LLVMValueRef function, LLVMValueRef *found, unsigned room)
 {
-	LLVMValueRef *calls = search.calls;
 	unsigned found_count = 0;
 	bool synchronises = false;
 
 	search.count = 0;
+	search.first = NULL;
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
 			if (!util_is_call(i))
 				continue;
 			synchronises |= calls_synchronise(i);
 			if (util_callee(i) && search.count < MOST_CALLS)
-				calls[search.count++] = i;
+				search.calls[search.count++] = i;
 		}
 	if (!synchronises)
 		return 0;
+	for (unsigned i = 0; i < search.count; i++)
+		search.inside[i] = search_inside(function, search.calls[i]);
 	ways_begin(function);
 	for (unsigned i = 0; i < search.count && found_count < room; i++)
-		for (unsigned j = 0; j < search.count; j++) {
-			if (i == j || !same_search(calls[j], calls[i]) || !may_search(calls[i]) ||
-			    !util_has_room_behind(calls[i]))
-				continue;
-			search.first = calls[j];
-			search.second = calls[i];
-			look_behind(function);
-			if (is_behind(function, calls[j], calls[i]) && !writes_before(function) &&
-			    decides(function) && !carries_over(function)) {
-				found[found_count++] = calls[i];
+		for (unsigned j = 0; j < search.count; j++)
+			if (is_search(function, j, i)) {
+				found[found_count++] = search.calls[i];
 				break;
 			}
-		}
 	found_count += find_conditions(function, found + found_count, room - found_count);
 	ways_end();
 	return found_count;

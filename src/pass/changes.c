@@ -165,6 +165,8 @@ static bool call_changes(LLVMValueRef call, LLVMValueRef function, uint64_t own,
 
 	if (!callee)
 		return true;
+	if (util_is_mark(call))
+		return false;
 	if (LLVMGetIntrinsicID(callee))
 		return util_is_intrinsic(call, "llvm.mem") && !private_pointer(LLVMGetOperand(call, 0)) &&
 		       !is_own(LLVMGetOperand(call, 0), function, own);

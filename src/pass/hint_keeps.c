@@ -58,8 +58,8 @@ static bool is_clean(LLVMValueRef value)
 	return !seen.lost && !seen.count;
 }
 
-/* Made of what lies where it is stored, a moment ago, and of nothing else that was seen: `n->total += by`. However
- * n was found, the number stays where it is. */
+/* Made of what lies where it is stored, a moment ago, and of nothing else that was seen: `n->total += by`.
+ * However n was found, the number stays where it is. */
 static bool is_in_place(LLVMValueRef value, LLVMValueRef store, unsigned steps)
 {
 	bool found = false;

@@ -369,6 +369,7 @@ LLVMValueRef util_callee(LLVMValueRef call); /* the function called directly, or
 LLVMAttributeRef util_call_attribute(LLVMValueRef call, const char *name);
 bool util_is_coroutine(LLVMValueRef function); /* before it is split */
 bool util_is_intrinsic(LLVMValueRef call, const char *prefix);
+bool util_is_mark(LLVMValueRef call); /* of ours: functions are marked one after the other */
 bool util_named_like(LLVMValueRef function, const char *const *prefixes); /* the last is NULL */
 /* Does a branch depend on the value, as it is or compared, over so many steps? */
 bool util_guards(LLVMValueRef value, unsigned depth);

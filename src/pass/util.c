@@ -23,6 +23,15 @@ bool util_is_coroutine(LLVMValueRef function)
 	return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
 }
 
+bool util_is_mark(LLVMValueRef call)
+{
+	static const char prefix[] = "__atomsan_mark_";
+	LLVMValueRef callee = util_callee(call);
+	size_t length;
+
+	return callee && !strncmp(LLVMGetValueName2(callee, &length), prefix, sizeof prefix - 1);
+}
+
 bool util_is_intrinsic(LLVMValueRef call, const char *prefix)
 {
 	LLVMValueRef callee = util_callee(call);

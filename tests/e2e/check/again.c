@@ -2,7 +2,7 @@
 /*
  * A table is searched under a read lock, and again under the write lock before a
  * key is added: what the first search said is old by then, and is not used. In
- * `plain`, `wrapped` and `returned` this is so. All others carry something over that
+ * `plain`, `wrapped`, `returned`, `numbered` and `within` this is so. All others carry something over that
  * somebody else may have changed meanwhile, or do not look again.
  */
 #include "stage.h"
@@ -51,6 +51,11 @@ TABLE(kept, 20)
 TABLE(counted, 24)
 TABLE(unasked, 28)
 TABLE(unlocked, 32)
+TABLE(numbered, 36)
+TABLE(within, 40)
+TABLE(handed, 44)
+TABLE(late, 48)
+TABLE(early, 52)
 
 /* ---- meant ---- */
 
@@ -123,7 +128,130 @@ static int returned_get(struct returned *t, int key)
 	return second;
 }
 
+/* Nobody goes by how many misses there were. */
+static void numbered_add(struct numbered *t, int key)
+{
+	pthread_rwlock_wrlock(&t->lock);
+	int at = numbered_find(t, key);
+	t->misses++;
+	pthread_rwlock_unlock(&t->lock);
+	if (at >= 0)
+		return;
+	OTHERS(36);
+	pthread_rwlock_wrlock(&t->lock);
+	at = numbered_find(t, key);
+	if (at < 0)
+		t->key[t->count++] = key;
+	pthread_rwlock_unlock(&t->lock);
+}
+
+static int square(int n)
+{
+	return n * n;
+}
+
+/* It searches before it adds anything, whoever calls it. */
+__attribute__((noinline)) static void within_set(struct within *t, int key, int value)
+{
+	pthread_rwlock_wrlock(&t->lock);
+	int at = within_find(t, key);
+	if (at < 0) {
+		at = t->count++;
+		t->key[at] = key;
+	}
+	t->value[at] = value;
+	pthread_rwlock_unlock(&t->lock);
+}
+
+static int within_add(struct within *t, int key)
+{
+	int at, value;
+
+	pthread_rwlock_rdlock(&t->lock);
+	at = within_find(t, key);
+	if (at >= 0) {
+		value = t->value[at];
+		pthread_rwlock_unlock(&t->lock);
+		return value;
+	}
+	pthread_rwlock_unlock(&t->lock);
+	OTHERS(40);
+	value = square(key);
+	within_set(t, key, value);
+	return value;
+}
+
 /* ---- not meant ---- */
+
+/* What it hands on is what it saw. */
+__attribute__((noinline)) static void handed_set(struct handed *t, int key, int value)
+{
+	pthread_rwlock_wrlock(&t->lock);
+	if (handed_find(t, key) < 0) {
+		t->key[t->count] = key;
+		t->value[t->count++] = value;
+	}
+	pthread_rwlock_unlock(&t->lock);
+}
+
+static void handed_add(struct handed *t, int key)
+{
+	int at, end;
+
+	pthread_rwlock_rdlock(&t->lock);
+	at = handed_find(t, key);
+	end = t->count;
+	pthread_rwlock_unlock(&t->lock);
+	if (at >= 0)
+		return;
+	OTHERS(44);
+	handed_set(t, key, end);
+}
+
+/* It has added the key when it searches. */
+__attribute__((noinline)) static void late_set(struct late *t, int key)
+{
+	pthread_rwlock_wrlock(&t->lock);
+	t->key[t->count++] = key;
+	if (late_find(t, key) < 0)
+		t->value[0] = key;
+	pthread_rwlock_unlock(&t->lock);
+}
+
+static void late_add(struct late *t, int key)
+{
+	pthread_rwlock_rdlock(&t->lock);
+	int at = late_find(t, key);
+	pthread_rwlock_unlock(&t->lock);
+	if (at >= 0)
+		return;
+	OTHERS(48);
+	late_set(t, key);
+}
+
+/* Where it will write it looks up before it has the lock. */
+__attribute__((noinline)) static void early_set(struct early *t, int key)
+{
+	int end = t->count;
+
+	pthread_rwlock_wrlock(&t->lock);
+	if (early_find(t, key) < 0) {
+		t->key[end] = key;
+		t->count = end + 1;
+	}
+	pthread_rwlock_unlock(&t->lock);
+}
+
+static void early_add(struct early *t, int key)
+{
+	pthread_rwlock_rdlock(&t->lock);
+	int at = early_find(t, key);
+	pthread_rwlock_unlock(&t->lock);
+	if (at >= 0)
+		return;
+	OTHERS(52);
+	early_set(t, key);
+}
 
 /* Where there was room is where it writes. */
 static void old_add(struct old *t, int key)
@@ -173,6 +301,7 @@ static int kept_add(struct kept *t, int key)
 	return first;
 }
 
+/* Whether it adds the key depends on how many have missed one. */
 static void counted_add(struct counted *t, int key)
 {
 	pthread_rwlock_wrlock(&t->lock);
@@ -184,7 +313,7 @@ static void counted_add(struct counted *t, int key)
 	OTHERS(24);
 	pthread_rwlock_wrlock(&t->lock);
 	at = counted_find(t, key);
-	if (at < 0)
+	if (at < 0 && t->misses < 100)
 		t->key[t->count++] = key;
 	pthread_rwlock_unlock(&t->lock);
 }
@@ -234,6 +363,11 @@ static void *one(void *unused)
 	counted_add(&counted, 3);
 	use(unasked_add(&unasked, 3));
 	unlocked_add(&unlocked, 3, 1);
+	numbered_add(&numbered, 3);
+	use(within_add(&within, 3));
+	handed_add(&handed, 3);
+	late_add(&late, 3);
+	early_add(&early, 3);
 	return unused;
 }
 
@@ -248,11 +382,17 @@ static void *other(void *unused)
 	counted_put(&counted, 5);
 	unasked_put(&unasked, 5);
 	unlocked_put(&unlocked, 5);
+	numbered_put(&numbered, 5);
+	within_put(&within, 5);
+	handed_put(&handed, 5);
+	late_put(&late, 5);
+	early_put(&early, 5);
 	return unused;
 }
 
 int main(void)
 {
 	TOGETHER(one, other);
-	return plain.count != 2 || wrapped.count != 2 || returned.count != 2;
+	return plain.count != 2 || wrapped.count != 2 || returned.count != 2 || numbered.count != 2 ||
+	       within.count != 2;
 }

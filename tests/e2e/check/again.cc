@@ -276,7 +276,7 @@ struct counted : list {
 		writing guard(lock);
 		int at = find(key);
 
-		if (at < 0)
+		if (at < 0 && misses < 100)
 			keys.push_back(key);
 		return at;
 	}

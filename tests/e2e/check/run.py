@@ -17,8 +17,10 @@ ATOMSAN, INCLUDE, SOURCES, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.arg
 SPUN = {(f"{name}_add {name}_set", name) for name in
         ("by_ttas", "by_outlined", "by_ticket", "by_peterson", "by_search", "by_attempts")}
 # Who searches again in again.c and means it, and who carries something over.
-MEANT = {("plain_get plain_put", "plain"), ("wrapped_add wrapped_put", "wrapped"), ("returned_get returned_put", "returned")}
-CARRIED = {(f"{name}_add {name}_put", name) for name in ("old", "other_key", "kept", "counted", "unasked", "unlocked")}
+MEANT = {("plain_get plain_put", "plain"), ("wrapped_add wrapped_put", "wrapped"), ("returned_get returned_put", "returned"),
+         ("numbered_add numbered_put", "numbered"), ("within_add within_put", "within")}
+CARRIED = {(f"{name}_add {name}_put", name) for name in
+           ("old", "other_key", "kept", "counted", "unasked", "unlocked", "handed", "late", "early")}
 # The same in again.cc.
 MEANT_CXX = {("get put", name) for name in ("by_guards", "by_map", "by_own", "by_throw")}
 CARRIED_CXX = {("get put", name) for name in ("old_end", "old_flag", "old_iterator", "counted", "by_memory")}
