@@ -2,7 +2,7 @@
 /*
  * Who has added something sees that there is too much, and calls a function that
  * makes room, under a lock that it takes itself. In `counted`, `unlocked`, `asked`,
- * `added` and `told` this function looks again, so what was seen before is a hint. All
+ * `added`, `told` and `summed` this function looks again, so what was seen before is a hint. All
  * others carry something over that somebody else may have changed meanwhile, or do
  * not look again at what they were called for.
  */
@@ -62,6 +62,8 @@ TABLE(taken, 52)
 TABLE(answered, 56)
 TABLE(copied, 60)
 TABLE(handled, 64)
+TABLE(summed, 68)
+TABLE(moved, 72)
 
 /* ---- meant ---- */
 
@@ -80,6 +82,8 @@ LOOKS_AGAIN(counted)
 LOOKS_AGAIN(unlocked)
 LOOKS_AGAIN(asked)
 LOOKS_AGAIN(added)
+LOOKS_AGAIN(summed)
+LOOKS_AGAIN(moved)
 
 static void counted_add(struct counted *t, int key)
 {
@@ -157,7 +161,48 @@ static void told_add(struct told *t, int key)
 		told_room(t);
 }
 
+/* Looks at what it is given, and changes nothing. */
+static int *summed_find(struct summed *t, int *from, int key)
+{
+	for (; from < t->key + t->count; from++)
+		if (*from == key)
+			return from;
+	return NULL;
+}
+
+/* A number that is found is added to where it is. */
+static void summed_add(struct summed *t, int key, int by)
+{
+	bool full;
+	int *at;
+
+	pthread_mutex_lock(&t->lock);
+	at = summed_find(t, t->key + t->busy, key);
+	if (!at)
+		at = &t->key[t->count++];
+	*at += by;
+	full = t->count > t->limit;
+	pthread_mutex_unlock(&t->lock);
+	OTHERS(68);
+	if (full)
+		summed_room(t);
+}
+
 /* ---- not meant ---- */
+
+/* A number goes from one place to another. */
+static void moved_add(struct moved *t, int by)
+{
+	bool full;
+
+	pthread_mutex_lock(&t->lock);
+	t->busy = t->key[t->count++] + by;
+	full = t->count > t->limit;
+	pthread_mutex_unlock(&t->lock);
+	OTHERS(72);
+	if (full)
+		moved_room(t);
+}
 
 __attribute__((noinline)) static void blind_room(struct blind *t)
 {
@@ -375,6 +420,8 @@ static void *one(void *unused)
 	use(answered_add(&answered) + key);
 	copied_add(&copied);
 	handled_add(&handled);
+	summed_add(&summed, 3, 1);
+	moved_add(&moved, 1);
 	return unused;
 }
 
@@ -397,6 +444,8 @@ static void *another(void *unused)
 	answered_put(&answered, 5);
 	copied_put(&copied, 5);
 	handled_put(&handled, 5);
+	summed_put(&summed, 5);
+	moved_put(&moved, 5);
 	return unused;
 }
 
