@@ -266,7 +266,7 @@ extern __thread struct atomsan_thread __atomsan_thread __attribute__((tls_model(
 struct atomsan_scratch {
 	uint64_t registers[2];
 };
-#define ATOMSAN_ACCESS_HOOK(name)                                                              \
+#define ATOMSAN_ACCESS_HOOK(name)                                                                  \
 	struct atomsan_scratch name(const void *p, const struct atomsan_site *site, uint64_t cell, \
 				    uint64_t segment, uint64_t *at, uint64_t bits) ATOMSAN_KEEPS_REGISTERS
 ATOMSAN_ACCESS_HOOK(__atomsan_read1);

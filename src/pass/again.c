@@ -466,10 +466,13 @@ static bool leads_to_branch(LLVMValueRef value, unsigned steps)
 
 		if (!LLVMIsAInstruction(user) || is_before(user))
 			continue;
-		if (LLVMIsAStoreInst(user))
+		if (LLVMIsAStoreInst(user)) {
+			/* What is kept elsewhere may be looked at by other functions. */
 			next = private_base(LLVMGetOperand(user, 1));
-		else if (!LLVMIsALoadInst(user) && !LLVMIsAGetElementPtrInst(user) && !util_is_call(user) &&
-			 !LLVMIsAExtractValueInst(user))
+			if (!LLVMIsAAllocaInst(next))
+				continue;
+		} else if (!LLVMIsALoadInst(user) && !LLVMIsAGetElementPtrInst(user) && !util_is_call(user) &&
+			   !LLVMIsAExtractValueInst(user))
 			continue;
 		if (next != value && leads_to_branch(next, steps - 1))
 			return true;
@@ -525,11 +528,12 @@ static LLVMValueRef search_inside(LLVMValueRef function, LLVMValueRef call)
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(callee); b && !found; b = LLVMGetNextBasicBlock(b))
 		for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !found;
 		     i = LLVMGetNextInstruction(i)) {
-			if (!util_is_call(i) || calls_synchronise(i) || !may_search(i))
+			if (!util_is_call(i) || calls_synchronise(i))
 				continue;
 			search.second = i;
 			if (ways_walk(callee, NULL, &(struct ways_visitor){visit_beginning, NULL, i}) &&
-			    !leads(callee, NULL, (struct passing){NULL, i, true}) && decides_in(callee))
+			    !leads(callee, NULL, (struct passing){NULL, i, true}) && may_search(i) &&
+			    decides_in(callee))
 				found = i;
 		}
 	ways_end();

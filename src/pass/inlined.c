@@ -65,37 +65,35 @@ ACCESS(update, 8, READS | WRITES, FETCH)
  * segment (pass/reread.h): the first says whether it was told of, and then the second
  * is told of, too, though the cell knows it.
  */
-#define TWICE(size)                                                                                \
-	INLINED uint64_t __atomsan_inl_first##size(const void *p, const struct atomsan_site *site) \
-	{                                                                                          \
-		uint64_t bits = BITS(p, size, READS), *at, cell, segment;                          \
-                                                                                                   \
-		FETCH(p);                                                                          \
-		at = (uint64_t *)CELL(p);                                                          \
-		cell = *at;                                                                        \
-		segment = self.segment;                                                            \
-		if (CHANGED(cell, segment, bits) &&                                                \
-		    (!SHARED(cell) || CHANGED(*READER(p), segment, bits))) {                       \
-			__atomsan_read##size(p, site, cell, segment, at, bits);                    \
-			return 1;                                                                  \
-		}                                                                                  \
-		return 0;                                                                          \
-	}                                                                                          \
-                                                                                                   \
-	INLINED void __atomsan_inl_again##size(const void *p, const struct atomsan_site *site,     \
-					       uint64_t first)                                     \
-	{                                                                                          \
-		uint64_t bits = BITS(p, size, READS), *at, cell, segment;                          \
-                                                                                                   \
-		FETCH(p);                                                                          \
-		at = (uint64_t *)CELL(p);                                                          \
-		cell = *at;                                                                        \
-		segment = self.segment;                                                            \
-		if (CHANGED(cell, segment, bits) &&                                                \
-		    (!SHARED(cell) || CHANGED(*READER(p), segment, bits)))                         \
-			__atomsan_read##size(p, site, cell, segment, at, bits);                    \
-		else if (__builtin_expect(first != 0, 0))                                          \
-			__atomsan_read_again(p, site);                                             \
+#define TWICE(size)                                                                                          \
+	INLINED uint64_t __atomsan_inl_first##size(const void *p, const struct atomsan_site *site)           \
+	{                                                                                                    \
+		uint64_t bits = BITS(p, size, READS), *at, cell, segment;                                    \
+                                                                                                             \
+		FETCH(p);                                                                                    \
+		at = (uint64_t *)CELL(p);                                                                    \
+		cell = *at;                                                                                  \
+		segment = self.segment;                                                                      \
+		if (CHANGED(cell, segment, bits) && (!SHARED(cell) || CHANGED(*READER(p), segment, bits))) { \
+			__atomsan_read##size(p, site, cell, segment, at, bits);                              \
+			return 1;                                                                            \
+		}                                                                                            \
+		return 0;                                                                                    \
+	}                                                                                                    \
+                                                                                                             \
+	INLINED void __atomsan_inl_again##size(const void *p, const struct atomsan_site *site,               \
+					       uint64_t first)                                               \
+	{                                                                                                    \
+		uint64_t bits = BITS(p, size, READS), *at, cell, segment;                                    \
+                                                                                                             \
+		FETCH(p);                                                                                    \
+		at = (uint64_t *)CELL(p);                                                                    \
+		cell = *at;                                                                                  \
+		segment = self.segment;                                                                      \
+		if (CHANGED(cell, segment, bits) && (!SHARED(cell) || CHANGED(*READER(p), segment, bits)))   \
+			__atomsan_read##size(p, site, cell, segment, at, bits);                              \
+		else if (__builtin_expect(first != 0, 0))                                                    \
+			__atomsan_read_again(p, site);                                                       \
 	}
 TWICE(1)
 TWICE(2)

@@ -433,8 +433,8 @@ static void range_call(const void *p, uint64_t length, bool write, const struct 
 	range_told(p, length, write, site);
 }
 
-/* What is compared is mostly known, and that is found out in few registers. A thread that records nothing knows
- * all. */
+/* What is compared is mostly known, and that is found out in few registers. A thread that records nothing
+ * knows all. */
 void rt_range(const void *p, uint64_t length, bool write, const struct atomsan_site *site)
 {
 	if (likely(!rt_watching && rt_options.filter && length && pair_fits(p, length)) &&

@@ -70,9 +70,9 @@ bool shadow_map(void);
 /*
  * Memory that is filled from the front to the back. A cell is looked at before it is
  * written to, so each page of cells would come twice: as the kernel's page of zeros, and
- * when that has to be replaced, which other processors are told of. So where the cells of SHADOW_AHEAD bytes are
- * touched for the first time, from its beginning on, and those before it have been, they
- * are had in one call.
+ * when that has to be replaced, which other processors are told of. So where the cells of SHADOW_AHEAD bytes
+ * are touched for the first time, from its beginning on, and those before it have been, they are had in one
+ * call.
  */
 enum { SHADOW_AHEAD = 1 << 16, SHADOW_EDGE = 64 };
 void shadow_ahead(uint64_t granule) ATOMSAN_KEEPS_REGISTERS __attribute__((cold));
