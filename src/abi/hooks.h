@@ -295,6 +295,14 @@ ATOMSAN_HOOK __atomsan_store(const void *p);
 ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_write_range(const void *p, uint64_t length, const struct atomsan_site *site);
 
+/* Structs that are copied, of two to eight granules. They get the segment and where the first cell is, and
+ * keep all but two registers, as those of accesses inside one granule. */
+#define ATOMSAN_STRUCT_HOOK(name)                                                                    \
+	struct atomsan_scratch name(const void *p, uint64_t length, const struct atomsan_site *site, \
+				    uint64_t segment, uint64_t *at) ATOMSAN_KEEPS_REGISTERS
+ATOMSAN_STRUCT_HOOK(__atomsan_read_struct);
+ATOMSAN_STRUCT_HOOK(__atomsan_write_struct);
+
 /* A loop ends that went through these bytes, in steps of the site's size, and told of none of them. */
 ATOMSAN_HOOK __atomsan_read_steps(const void *p, uint64_t length, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_write_steps(const void *p, uint64_t length, const struct atomsan_site *site);

@@ -120,32 +120,12 @@ INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *sit
 		__atomsan_write16(p, site);
 }
 
-/* Four granules: a string of C++. */
-#define FOUR(cell, mask)                                                              \
-	__builtin_expect(((((cell)[0] ^ self.segment) | ((cell)[1] ^ self.segment) |  \
-			   ((cell)[2] ^ self.segment) | ((cell)[3] ^ self.segment)) & \
-			  (ATOMSAN_SEGMENT_MASK | (mask))) != 0,                      \
-			 0)
-INLINED void __atomsan_inl_read32(const void *p, const struct atomsan_site *site)
-{
-	const uint64_t *cell = CELL(p);
-
-	if (FOUR(cell, 0xffull * READS) && (!SHARED(cell[0]) || FOUR(READER(p), 0xffull * READS)))
-		__atomsan_read_range(p, 32, site);
-}
-
-INLINED void __atomsan_inl_write32(const void *p, const struct atomsan_site *site)
-{
-	if (FOUR(CELL(p), 0xffull * WRITES))
-		__atomsan_write_range(p, 32, site);
-}
-
 /*
  * Structs that are copied, of so many granules if they lie like them, as most do.
  * Few things are copied with other threads around that only read: of these the
  * first cell tells.
  */
-#define APART(cell, i) ((cell)[i] ^ self.segment)
+#define APART(cell, i) ((cell)[i] ^ segment)
 #define APART2(cell) (APART(cell, 0) | APART(cell, 1))
 #define APART3(cell) (APART2(cell) | APART(cell, 2))
 #define APART4(cell) (APART3(cell) | APART(cell, 3))
@@ -158,12 +138,12 @@ INLINED void __atomsan_inl_write32(const void *p, const struct atomsan_site *sit
 #define STRUCT(kind, size, count, kinds)                                                                 \
 	INLINED void __atomsan_inl_##kind##_struct##size(const void *p, const struct atomsan_site *site) \
 	{                                                                                                \
-		const uint64_t *cell = CELL(p);                                                          \
+		uint64_t *cell = (uint64_t *)CELL(p), segment = self.segment;                            \
                                                                                                          \
 		if ((uint64_t)p & 7 ||                                                                   \
 		    (UNKNOWN(cell, count, kinds) &&                                                      \
 		     ((kinds) != READS || !SHARED(cell[0]) || UNKNOWN(READER(p), count, kinds))))        \
-			__atomsan_##kind##_range(p, size, site);                                         \
+			__atomsan_##kind##_struct(p, size, site, segment, cell);                         \
 	}
 STRUCT(read, 16, 2, READS)
 STRUCT(read, 24, 3, READS)
@@ -179,6 +159,23 @@ STRUCT(write, 40, 5, WRITES)
 STRUCT(write, 48, 6, WRITES)
 STRUCT(write, 56, 7, WRITES)
 STRUCT(write, 64, 8, WRITES)
+
+/* Four granules that lie like them: a string of C++. */
+INLINED void __atomsan_inl_read32(const void *p, const struct atomsan_site *site)
+{
+	uint64_t *cell = (uint64_t *)CELL(p), segment = self.segment;
+
+	if (UNKNOWN(cell, 4, READS) && (!SHARED(cell[0]) || UNKNOWN(READER(p), 4, READS)))
+		__atomsan_read_struct(p, 32, site, segment, cell);
+}
+
+INLINED void __atomsan_inl_write32(const void *p, const struct atomsan_site *site)
+{
+	uint64_t *cell = (uint64_t *)CELL(p), segment = self.segment;
+
+	if (UNKNOWN(cell, 4, WRITES))
+		__atomsan_write_struct(p, 32, site, segment, cell);
+}
 
 /*
  * Not aligned to its size: in one granule or two. Mostly they are known as a whole,

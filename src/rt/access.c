@@ -181,10 +181,14 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 		return false;
 	value = was = *cell;
 	segment = __atomsan_thread.segment;
-	/* An untouched cell: access_any() sees whether the address is of a known region. */
-	if (unlikely(!value || value > segment))
+	if (unlikely(value > segment))
 		return false;
-	if (!same_segment(value, segment)) {
+	if (unlikely(!value)) {
+		if (unlikely(!event_region_known((uint64_t)p)))
+			return false;
+		shadow_untouched(shadow_granule(p));
+		value = renewed(0, segment);
+	} else if (!same_segment(value, segment)) {
 		if (entire_knows(value, segment, granule_mask(p, size, kinds))) {
 			renew_cell(cell, was, segment, kinds != READS);
 			return true;

@@ -2,7 +2,7 @@
 /*
  * See brisk.h. What access_granule() and write_access() of access.c do, less what
  * is never so in a plain recording. A compiler takes eight registers for it, which
- * a hook has to save. Cells and segments are as in abi/hooks.h, and it is looked
+ * a hook has to save; here are as many as it is free to use. Cells and segments are as in abi/hooks.h, and it is looked
  *
  *   - whether a frame was left that the trace was told of, a part: else that begins a segment;
  *   - whether the site is the executable's, and hooks may go this way at all. Its
@@ -12,7 +12,7 @@
  *     below every stamp;
  *   - at its exclusive or with the segment: the upper bits are 0 if the cell is of this
  *     segment, and the lower ones, of which a segment has all, are then those that the cell
- *     lacks. So the new cell is the segment exclusive or the bits that it still lacks.
+ *     lacks. So the new cell of a struct is the segment exclusive or the bits that it still lacks.
  *
  * A signal handler may come in between anywhere, as in access.c.
  */
@@ -24,26 +24,6 @@
 	.hidden brisk_sites
 	.hidden rt_self
 	.text
-
-.macro save register
-	pushq %\register
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset \register, 0
-.endm
-
-.macro restore register
-	popq %\register
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore \register
-.endm
-
-.macro restore_range
-	restore r10
-	restore r9
-	restore r8
-	restore rcx
-	restore rax
-.endm
 
 /*
  * Accesses inside one granule. rdi: the address; rsi: the site; rdx: what was in the cell; rcx: the
@@ -143,46 +123,29 @@ __atomsan_\kind\size:
 
 /*
  * Structs that are copied, of up to eight granules that they lie like. All cells are
- * looked at before the first is taken over. rdx: the site; r11: where the cells are; r9: where
- * they end; r10: the event's id.
+ * looked at before the first is taken over, from the last to the first. rdi: the address; rsi: the length; rdx: the
+ * site, whose place is then in r11, and which cell it is; rcx: the segment; r8: where the cells are.
  */
-.macro range_hook kind, kinds, reads
-	.globl __atomsan_\kind\()_range
-	.type __atomsan_\kind\()_range, @function
+.macro struct_hook kind, kinds, reads
+	.globl __atomsan_\kind\()_struct
+	.type __atomsan_\kind\()_struct, @function
 	.hidden access_\kind\()_range
 	.hidden access_full_range
 	.p2align 5
-__atomsan_\kind\()_range:
+__atomsan_\kind\()_struct:
 	.cfi_startproc
-	movl %edi, %r11d
-	orl %esi, %r11d
-	testl $7, %r11d
+	testb $7, %dil
 	jne access_\kind\()_range
-	cmpq $64, %rsi
-	ja access_\kind\()_range
 	movq %rdx, %r11
 	subq brisk_sites(%rip), %r11
 	cmpq brisk_sites + 8(%rip), %r11
 	jae access_\kind\()_range
-	testb $BRISK_SITE_RANGE, BRISK_SITE_FLAGS(%rdx)
-	jne access_\kind\()_range
-	save rax
-	save rcx
-	save r8
-	save r9
-	save r10
 	movq THREAD(BRISK_LOW), %rax
 	cmpq SELF(BRISK_TOLD), %rax
-	jb 7f
-	imull $BRISK_BY_5, %r11d, %r10d
-	movq THREAD(BRISK_MASK), %r11
-	andq %rdi, %r11
-	addq THREAD(BRISK_BASE), %r11
-	movq THREAD(BRISK_SEGMENT), %rcx
-	leaq (%r11, %rsi), %r9
-	movq %r11, %r8
+	jb access_\kind\()_range
+	leaq -8(%rsi), %rdx
 1:
-	movq (%r8), %rax
+	movq (%r8, %rdx), %rax
 	cmpq %rcx, %rax
 	ja 7f
 	testq %rax, %rax
@@ -198,11 +161,11 @@ __atomsan_\kind\()_range:
 	addl $BRISK_ONE_SUB, %eax
 	testl $BRISK_SUB, %eax
 	je 7f
-	addq $8, %r8
-	cmpq %r9, %r8
-	jb 1b
+	subq $8, %rdx
+	jae 1b
+	leaq -8(%rsi), %rdx
 3:
-	movq (%r11), %rax
+	movq (%r8, %rdx), %rax
 	xorq %rcx, %rax
 	cmpq $0xffff, %rax
 	jbe 4f
@@ -210,23 +173,19 @@ __atomsan_\kind\()_range:
 4:
 	andl $(0xffff ^ 0xff * \kinds), %eax
 	xorq %rcx, %rax
-	movq %rax, (%r11)
-	addq $8, %r11
-	cmpq %r9, %r11
-	jb 3b
-	/* One word. */
+	movq %rax, (%r8, %rdx)
+	subq $8, %rdx
+	jae 3b
 	movl $8, %eax
 	xaddq %rax, SELF(BRISK_NEXT)
 	testl $BRISK_WINDOW, %eax
 	jne 8f
-	movq %rdi, %rcx
-	shlq $BRISK_ADDRESS_SHIFT, %rcx
-	leaq BRISK_ACCESS(%rcx, %r10), %rcx
-	movq %rcx, (%rax)
-	.cfi_remember_state
-	restore_range
+	imull $BRISK_BY_5, %r11d, %r11d
+	movq %rdi, %rdx
+	shlq $BRISK_ADDRESS_SHIFT, %rdx
+	leaq BRISK_ACCESS(%rdx, %r11), %rdx
+	movq %rdx, (%rax)
 	ret
-	.cfi_restore_state
 	.if \reads
 5:
 	xorl %ecx, %eax
@@ -234,23 +193,22 @@ __atomsan_\kind\()_range:
 	jne 2b
 	cmpl $0, SELF(BRISK_LOCKS)
 	jg 2b
-	/* r9 has another use for a moment. */
-	movq SELF(BRISK_NEXT), %r9
-	subq SELF(BRISK_SEGMENT_START), %r9
-	cmpq $BRISK_SHORT, %r9
-	leaq (%r11, %rsi), %r9
+	movq SELF(BRISK_NEXT), %rax
+	subq SELF(BRISK_SEGMENT_START), %rax
+	cmpq $BRISK_SHORT, %rax
+	movl (%r8, %rdx), %eax
 	jb 2b
 	.endif
 7:
-	.cfi_remember_state
-	restore_range
+	movq %r11, %rdx
+	addq brisk_sites(%rip), %rdx
 	jmp access_\kind\()_range
-	.cfi_restore_state
 8:
-	restore_range
+	movq %r11, %rdx
+	addq brisk_sites(%rip), %rdx
 	jmp access_full_range
 	.cfi_endproc
-	.size __atomsan_\kind\()_range, . - __atomsan_\kind\()_range
+	.size __atomsan_\kind\()_struct, . - __atomsan_\kind\()_struct
 .endm
 
 .macro hooks kind, reads
@@ -263,7 +221,7 @@ __atomsan_\kind\()_range:
 	hooks read, 1
 	hooks write, 0
 	hooks update, 0
-	range_hook read, 0x001, 1
-	range_hook write, 0x100, 0
+	struct_hook read, 0x001, 1
+	struct_hook write, 0x100, 0
 
 	.section .note.GNU-stack, "", @progbits

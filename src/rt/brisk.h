@@ -29,8 +29,6 @@
 #define BRISK_ADDRESS_SHIFT 20
 #define BRISK_ACCESS 1
 #define BRISK_BY_5 0xcccccccd /* its inverse */
-#define BRISK_SITE_FLAGS 31
-#define BRISK_SITE_RANGE 4
 
 #ifndef __ASSEMBLER__
 

@@ -344,6 +344,16 @@ EXPORT ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *
 RANGE_HOOK(access_read_range, READS)
 RANGE_HOOK(access_write_range, WRITES)
 
+EXPORT ATOMSAN_HOOK __atomsan_read_range(const void *p, uint64_t length, const struct atomsan_site *site)
+{
+	access_read_range(p, length, site);
+}
+
+EXPORT ATOMSAN_HOOK __atomsan_write_range(const void *p, uint64_t length, const struct atomsan_site *site)
+{
+	access_write_range(p, length, site);
+}
+
 ATOMSAN_HOOK access_full_range(const void *p, uint64_t length, const struct atomsan_site *site)
 {
 	access_write_plain(p, 0, site);
