@@ -181,14 +181,10 @@ INLINE bool access_granule(const void *p, unsigned size, uint64_t kinds, const s
 		return false;
 	value = was = *cell;
 	segment = __atomsan_thread.segment;
-	if (unlikely(value > segment))
+	/* An untouched cell, as all are that a thread without a filter looks at: access_any() sees to it. */
+	if (unlikely(!value || value > segment))
 		return false;
-	if (unlikely(!value)) {
-		if (unlikely(!event_region_known((uint64_t)p)))
-			return false;
-		shadow_untouched(shadow_granule(p));
-		value = renewed(0, segment);
-	} else if (!same_segment(value, segment)) {
+	if (!same_segment(value, segment)) {
 		if (entire_knows(value, segment, granule_mask(p, size, kinds))) {
 			renew_cell(cell, was, segment, kinds != READS);
 			return true;
