@@ -261,7 +261,9 @@ extern __thread struct atomsan_thread __atomsan_thread __attribute__((tls_model(
 /*
  * Those of accesses inside one granule are called most, and get what was compared: what
  * is in the cell, the thread's segment, where the cell is, and the bits of it that the access needs.
- * They return nothing, in two registers that they need not keep therefore.
+ * They return nothing, in two registers that they need not keep therefore. Objects of version 7 call others,
+ * by other names, that get the first two arguments and keep all registers (rt/access.c): who links old
+ * objects and new ones gets what each was promised.
  */
 struct atomsan_scratch {
 	uint64_t registers[2];
@@ -269,18 +271,18 @@ struct atomsan_scratch {
 #define ATOMSAN_ACCESS_HOOK(name)                                                                  \
 	struct atomsan_scratch name(const void *p, const struct atomsan_site *site, uint64_t cell, \
 				    uint64_t segment, uint64_t *at, uint64_t bits) ATOMSAN_KEEPS_REGISTERS
-ATOMSAN_ACCESS_HOOK(__atomsan_read1);
-ATOMSAN_ACCESS_HOOK(__atomsan_read2);
-ATOMSAN_ACCESS_HOOK(__atomsan_read4);
-ATOMSAN_ACCESS_HOOK(__atomsan_read8);
-ATOMSAN_ACCESS_HOOK(__atomsan_write1);
-ATOMSAN_ACCESS_HOOK(__atomsan_write2);
-ATOMSAN_ACCESS_HOOK(__atomsan_write4);
-ATOMSAN_ACCESS_HOOK(__atomsan_write8);
-ATOMSAN_ACCESS_HOOK(__atomsan_update1);
-ATOMSAN_ACCESS_HOOK(__atomsan_update2);
-ATOMSAN_ACCESS_HOOK(__atomsan_update4);
-ATOMSAN_ACCESS_HOOK(__atomsan_update8);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_read1);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_read2);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_read4);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_read8);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_write1);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_write2);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_write4);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_write8);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_update1);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_update2);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_update4);
+ATOMSAN_ACCESS_HOOK(__atomsan_news_update8);
 
 ATOMSAN_HOOK __atomsan_read16(const void *p, const struct atomsan_site *site);
 ATOMSAN_HOOK __atomsan_write16(const void *p, const struct atomsan_site *site);

@@ -34,18 +34,24 @@ enum { READS = 1 << ATOMSAN_READ_BITS, WRITES = 1 << ATOMSAN_WRITE_BITS };
 #define CHANGED(cell, segment, bits) \
 	__builtin_expect((((cell) ^ (segment)) & (ATOMSAN_SEGMENT_MASK | (bits))) != 0, 0)
 
+/* What a hook is given, and whether it is called. */
+#define LOOK(p, size, kinds, fetch)                               \
+	uint64_t bits = BITS(p, size, kinds), *at, cell, segment; \
+                                                                  \
+	fetch(p);                                                 \
+	at = (uint64_t *)CELL(p);                                 \
+	cell = *at;                                               \
+	segment = self.segment
+#define IS_NEWS(p, kinds)                \
+	(CHANGED(cell, segment, bits) && \
+	 ((kinds) != READS || !SHARED(cell) || CHANGED(*READER(p), segment, bits)))
+
 #define ACCESS(kind, size, kinds, fetch)                                                        \
 	INLINED void __atomsan_inl_##kind##size(const void *p, const struct atomsan_site *site) \
 	{                                                                                       \
-		uint64_t bits = BITS(p, size, kinds), *at, cell, segment;                       \
-                                                                                                \
-		fetch(p);                                                                       \
-		at = (uint64_t *)CELL(p);                                                       \
-		cell = *at;                                                                     \
-		segment = self.segment;                                                         \
-		if (CHANGED(cell, segment, bits) &&                                             \
-		    ((kinds) != READS || !SHARED(cell) || CHANGED(*READER(p), segment, bits)))  \
-			__atomsan_##kind##size(p, site, cell, segment, at, bits);               \
+		LOOK(p, size, kinds, fetch);                                                    \
+		if (IS_NEWS(p, kinds))                                                          \
+			__atomsan_news_##kind##size(p, site, cell, segment, at, bits);          \
 	}
 ACCESS(read, 1, READS, FETCH)
 ACCESS(read, 2, READS, FETCH)
@@ -65,35 +71,25 @@ ACCESS(update, 8, READS | WRITES, FETCH)
  * segment (pass/reread.h): the first says whether it was told of, and then the second
  * is told of, too, though the cell knows it.
  */
-#define TWICE(size)                                                                                          \
-	INLINED uint64_t __atomsan_inl_first##size(const void *p, const struct atomsan_site *site)           \
-	{                                                                                                    \
-		uint64_t bits = BITS(p, size, READS), *at, cell, segment;                                    \
-                                                                                                             \
-		FETCH(p);                                                                                    \
-		at = (uint64_t *)CELL(p);                                                                    \
-		cell = *at;                                                                                  \
-		segment = self.segment;                                                                      \
-		if (CHANGED(cell, segment, bits) && (!SHARED(cell) || CHANGED(*READER(p), segment, bits))) { \
-			__atomsan_read##size(p, site, cell, segment, at, bits);                              \
-			return 1;                                                                            \
-		}                                                                                            \
-		return 0;                                                                                    \
-	}                                                                                                    \
-                                                                                                             \
-	INLINED void __atomsan_inl_again##size(const void *p, const struct atomsan_site *site,               \
-					       uint64_t first)                                               \
-	{                                                                                                    \
-		uint64_t bits = BITS(p, size, READS), *at, cell, segment;                                    \
-                                                                                                             \
-		FETCH(p);                                                                                    \
-		at = (uint64_t *)CELL(p);                                                                    \
-		cell = *at;                                                                                  \
-		segment = self.segment;                                                                      \
-		if (CHANGED(cell, segment, bits) && (!SHARED(cell) || CHANGED(*READER(p), segment, bits)))   \
-			__atomsan_read##size(p, site, cell, segment, at, bits);                              \
-		else if (__builtin_expect(first != 0, 0))                                                    \
-			__atomsan_read_again(p, site);                                                       \
+#define TWICE(size)                                                                                \
+	INLINED uint64_t __atomsan_inl_first##size(const void *p, const struct atomsan_site *site) \
+	{                                                                                          \
+		LOOK(p, size, READS, FETCH);                                                       \
+		if (IS_NEWS(p, READS)) {                                                           \
+			__atomsan_news_read##size(p, site, cell, segment, at, bits);               \
+			return 1;                                                                  \
+		}                                                                                  \
+		return 0;                                                                          \
+	}                                                                                          \
+                                                                                                   \
+	INLINED void __atomsan_inl_again##size(const void *p, const struct atomsan_site *site,     \
+					       uint64_t first)                                     \
+	{                                                                                          \
+		LOOK(p, size, READS, FETCH);                                                       \
+		if (IS_NEWS(p, READS))                                                             \
+			__atomsan_news_read##size(p, site, cell, segment, at, bits);               \
+		else if (__builtin_expect(first != 0, 0))                                          \
+			__atomsan_read_again(p, site);                                             \
 	}
 TWICE(1)
 TWICE(2)

@@ -235,6 +235,17 @@ BRISK_SIZES(REST_READ, read)
 BRISK_SIZES(REST_WRITE, write)
 BRISK_SIZES(REST_UPDATE, update)
 
+/* What objects of hooks version 7 call. */
+#define OLD(kind, size)                                                                             \
+	EXPORT ATOMSAN_HOOK __atomsan_##kind##size(const void *p, const struct atomsan_site *site); \
+	EXPORT ATOMSAN_HOOK __atomsan_##kind##size(const void *p, const struct atomsan_site *site)  \
+	{                                                                                           \
+		access_##kind##size(p, site);                                                       \
+	}
+BRISK_SIZES(OLD, read)
+BRISK_SIZES(OLD, write)
+BRISK_SIZES(OLD, update)
+
 ATOMSAN_HOOK access_full(const void *p, const struct atomsan_site *site)
 {
 	access_write_plain(p, 0, site);

@@ -31,12 +31,12 @@
  * the event's id, are free (abi/hooks.h).
  */
 .macro hook kind, size, reads
-	.globl __atomsan_\kind\size
-	.type __atomsan_\kind\size, @function
+	.globl __atomsan_news_\kind\size
+	.type __atomsan_news_\kind\size, @function
 	.hidden access_\kind\size
 	.hidden access_full
 	.p2align 5
-__atomsan_\kind\size:
+__atomsan_news_\kind\size:
 	.cfi_startproc
 	movq %rsi, %r11
 	subq brisk_sites(%rip), %r11
@@ -118,7 +118,7 @@ __atomsan_\kind\size:
 	jmp 4b
 	.endif
 	.cfi_endproc
-	.size __atomsan_\kind\size, . - __atomsan_\kind\size
+	.size __atomsan_news_\kind\size, . - __atomsan_news_\kind\size
 .endm
 
 /*
