@@ -80,7 +80,7 @@ static bool find_regions(uint64_t *regions)
 
 				begin = false;
 				/* Our own shadow, and the kernel's page, are not the program's. */
-				if ((address >= SHADOW_CELLS && address < SHADOW_END) || address >> 47)
+				if ((address >= SHADOW_BEGIN && address < SHADOW_END) || address >> 47)
 					continue;
 				if (known[at] && regions[at] != address >> TRACE_ADDRESS_BITS) {
 					sys1(close, fd);

@@ -17,13 +17,13 @@ static bool no_populate; /* a kernel that does not know of it */
 
 bool shadow_map(void)
 {
-	const uint64_t length = SHADOW_END - SHADOW_CELLS;
-	long p = sys6(mmap, SHADOW_CELLS, length, PROT_READ | PROT_WRITE,
+	const uint64_t length = SHADOW_END - SHADOW_BEGIN;
+	long p = sys6(mmap, SHADOW_BEGIN, length, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (sys_failed(p))
 		return false;
-	if ((uint64_t)p != SHADOW_CELLS) {
+	if ((uint64_t)p != SHADOW_BEGIN) {
 		/* A kernel that does not know MAP_FIXED_NOREPLACE took it for a hint. */
 		sys2(munmap, p, length);
 		return false;
@@ -39,10 +39,12 @@ void shadow_ahead(uint64_t granule) ATOMSAN_KEEPS_REGISTERS
 {
 	static uint64_t latest;
 	uint64_t begin = granule & ~(SHADOW_AHEAD - 1ull);
+	/* The page of the first cell is that of the last one before it, too. */
+	uint64_t page = ((uint64_t)shadow_cell(begin) + SHADOW_PAGE - 1) & ~(SHADOW_PAGE - 1ull);
 
 	if (no_populate || !begin || __atomic_exchange_n(&latest, begin, __ATOMIC_RELAXED) == begin ||
 	    !*shadow_cell(begin - SHADOW_EDGE))
 		return;
-	if (sys_failed(sys3(madvise, (long)shadow_cell(begin), SHADOW_AHEAD, MADV_POPULATE_WRITE)))
+	if (sys_failed(sys3(madvise, (long)page, SHADOW_AHEAD, MADV_POPULATE_WRITE)))
 		no_populate = true;
 }

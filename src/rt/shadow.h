@@ -7,6 +7,14 @@
  *   0x030000000000  cells, one per granule, 16 TB (see abi/hooks.h)
  *   0x130000000000  cells of readers, 16 TB for each of four slots
  *
+ * each SHADOW_SKEW further up than the one before. What a program uses is its data and the
+ * cells of these, in turn, and caches find lines by some of the lower bits of their addresses: the
+ * first level of AMD's Zen by those up to 27 alone, where two lines that have these in common put each other
+ * out. Data and cells had them all in common, and every access of one threw the other's line out, which cost
+ * a third of all time. So cells lie in other sets than their data, at another offset in the page (a load is
+ * held up by a store before it whose lower 12 bits are the same), and the same holds between cells and
+ * readers' cells.
+ *
  * A granule that several threads read and nobody writes must not go from hand
  * to hand. Its cell becomes *shared*: sub is SHADOW_SHARED, stamp is not older
  * than the last write, and the low bits say which slots (thread number modulo
@@ -25,9 +33,15 @@
 #define SHADOW_FOLD ((1ull << TRACE_ADDRESS_BITS) - 1)
 _Static_assert(ATOMSAN_SHADOW_MASK == (SHADOW_FOLD & ~7ull), "inlined code folds addresses likewise");
 #define SHADOW_REGION (1ull << TRACE_ADDRESS_BITS)
-#define SHADOW_CELLS 0x030000000000ull
-#define SHADOW_READERS (SHADOW_CELLS + SHADOW_REGION)
-#define SHADOW_END (SHADOW_READERS + ATOMSAN_SLOTS * SHADOW_REGION)
+#define SHADOW_SKEW 0x15a40ull
+#define SHADOW_BEGIN 0x030000000000ull
+#define SHADOW_CELLS (SHADOW_BEGIN + SHADOW_SKEW)
+#define SHADOW_READERS (SHADOW_CELLS + SHADOW_REGION + SHADOW_SKEW)
+#define SHADOW_END                                                                        \
+	((SHADOW_READERS + ATOMSAN_SLOTS * (SHADOW_REGION + SHADOW_SKEW) + SHADOW_PAGE) & \
+	 ~(SHADOW_PAGE - 1ull))
+enum { SHADOW_PAGE = 4096 };
+_Static_assert(SHADOW_SKEW % 64 == 0, "what shares a line shares one of cells");
 
 #define SHADOW_SUB_MASK ((1ull << ATOMSAN_THREAD_SHIFT) - (1ull << ATOMSAN_SEGMENT_SHIFT))
 #define SHADOW_SHARED ATOMSAN_SHARED
@@ -49,7 +63,7 @@ static inline uint64_t *shadow_cell(uint64_t granule)
 
 static inline uint64_t *shadow_reader(unsigned slot, uint64_t granule)
 {
-	return (uint64_t *)(SHADOW_READERS + slot * SHADOW_REGION + granule);
+	return (uint64_t *)(SHADOW_READERS + slot * (SHADOW_REGION + SHADOW_SKEW) + granule);
 }
 
 /* Ask for what will be needed. Code that leaves vector registers alone has no builtin for it: that one
