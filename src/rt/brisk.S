@@ -55,8 +55,10 @@ __atomsan_news_\kind\size:
 	jbe 3f
 	.if \reads
 	/* As taken_over(). */
-	testl $BRISK_THREAD, %eax
-	jne 5f
+	movq SELF(BRISK_NEXT), %rax
+	subq SELF(BRISK_SEGMENT_START), %rax
+	cmpq $BRISK_SHORT, %rax
+	jae 5f
 1:
 	.endif
 	leal BRISK_ONE_SUB(%rdx), %eax
@@ -86,14 +88,14 @@ __atomsan_news_\kind\size:
 	jmp 2b
 	.if \reads
 5:
-	testl $BRISK_WRITTEN, %edx
-	jne 1b
-	movq SELF(BRISK_NEXT), %rax
-	subq SELF(BRISK_SEGMENT_START), %rax
-	cmpq $BRISK_SHORT, %rax
-	jb 1b
 	cmpl $0, SELF(BRISK_LOCKS)
 	jg 1b
+	testl $BRISK_WRITTEN, %edx
+	jne 1b
+	movl %edx, %eax
+	xorl %ecx, %eax
+	testl $BRISK_THREAD, %eax
+	je 1b
 	jmp access_\kind\size
 6:
 	/* As access_shared(). */
