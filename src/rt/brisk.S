@@ -9,7 +9,7 @@
  *     distance divided by 5, which a multiplication does, is its number where an event has it;
  *   - whether the cell is shared: then nothing is left of `sub` if one is added;
  *   - whether it was touched, and by nobody younger. A segment that has not begun is
- *     below every stamp;
+ *     below every stamp, and begins here;
  *   - at its exclusive or with the segment: the upper bits are 0 if the cell is of this
  *     segment, and the lower ones, of which a segment has all, are then those that the cell
  *     lacks. So the new cell of a struct is the segment exclusive or the bits that it still lacks.
@@ -23,7 +23,139 @@
 
 	.hidden brisk_sites
 	.hidden rt_self
+	.hidden rt_recording
+	.hidden rt_numbers
+	.hidden rt_header
 	.text
+
+/*
+ * What event_catch_up() of event.c does where a segment has not begun: tells of the frames that were entered
+ * and left, as write_usual_frames(), and begins one. Returns it in rax, or 0, and then access.c goes on from
+ * where this came to. Keeps all registers but rax, rdx and r11.
+ */
+	.type brisk_catch_up, @function
+	.p2align 5
+brisk_catch_up:
+	.cfi_startproc
+	cmpb $0, rt_recording(%rip)
+	je 9f
+	movq THREAD(BRISK_TOP), %rax
+	movq THREAD(BRISK_LOW), %rdx
+	movq SELF(BRISK_TOLD), %r11
+	cmpq %rdx, %r11
+	jne 2f
+	cmpq %rax, %r11
+	jne 2f
+1:
+	movl SELF(BRISK_SUBS_SO_FAR), %eax
+	incl %eax
+	cmpl $BRISK_SUBS, %eax
+	jae 9f
+	movl %eax, SELF(BRISK_SUBS_SO_FAR)
+	shll $BRISK_SEGMENT_SHIFT, %eax
+	movl SELF(BRISK_MARK), %edx
+	shll $BRISK_THREAD_SHIFT, %edx
+	leal BRISK_FRESH(%rax, %rdx), %eax
+	movq SELF(BRISK_STAMP), %rdx
+	shlq $BRISK_STAMP_SHIFT, %rdx
+	orq %rdx, %rax
+	movq %rax, THREAD(BRISK_SEGMENT)
+	movq SELF(BRISK_NEXT), %rdx
+	movq %rdx, SELF(BRISK_SEGMENT_START)
+	ret
+2:
+	/* A handler that interrupts this does without its frames. */
+	cmpl $0, SELF(BRISK_FLUSHING)
+	jne 9f
+	pushq %rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbx, 0
+	pushq %rcx
+	.cfi_adjust_cfa_offset 8
+	pushq %rsi
+	.cfi_adjust_cfa_offset 8
+	pushq %rdi
+	.cfi_adjust_cfa_offset 8
+	movl $1, SELF(BRISK_FLUSHING)
+	movl $BRISK_ENTER, %ecx
+	/* From rdx, the lower of the two, to rax; r11: frames that were left, 16 bytes each. */
+	cmpq %r11, %rdx
+	cmovaq %r11, %rdx
+	subq %rdx, %r11
+	je 5f
+	cmpq $16, %r11
+	jne 4f
+	cmpq %rax, %rdx
+	jae 4f
+	movl $BRISK_SWITCH, %ecx
+	jmp 5f
+4:
+	shrq $4, %r11
+	cmpq $BRISK_IDS, %r11
+	jae 7f
+	leaq BRISK_EXIT(, %r11, 1 << BRISK_ID_SHIFT), %r11
+	movl $8, %esi
+	xaddq %rsi, SELF(BRISK_NEXT)
+	testl $BRISK_WINDOW, %esi
+	jne 7f
+	movq %r11, (%rsi)
+	movq %rdx, SELF(BRISK_TOLD)
+5:
+	cmpq %rax, %rdx
+	jae 6f
+	movq (%rdx), %rsi
+	subq rt_numbers + BRISK_FUNCTIONS(%rip), %rsi
+	shrq $5, %rsi
+	cmpq rt_numbers + BRISK_FUNCTIONS + 8(%rip), %rsi
+	jae 7f
+	movq 8(%rdx), %rdi
+	movq %rdi, %r11
+	shrq $40, %r11
+	andl $15, %r11d
+	movq rt_header(%rip), %rbx
+	movq BRISK_REGIONS(%rbx, %r11, 8), %rbx
+	movq %rdi, %r11
+	shrq $(64 - BRISK_ADDRESS_SHIFT), %r11
+	cmpq %r11, %rbx
+	jne 7f
+	leaq (%rcx, %rsi, 1 << BRISK_ID_SHIFT), %rsi
+	shlq $BRISK_ADDRESS_SHIFT, %rdi
+	orq %rdi, %rsi
+	movl $8, %edi
+	xaddq %rdi, SELF(BRISK_NEXT)
+	testl $BRISK_WINDOW, %edi
+	jne 7f
+	movq %rsi, (%rdi)
+	addq $16, %rdx
+	/* In this order: what is not yet written is above both. */
+	movq %rdx, THREAD(BRISK_LOW)
+	movq %rdx, SELF(BRISK_TOLD)
+	movl $BRISK_ENTER, %ecx
+	jmp 5b
+6:
+	movq %rax, THREAD(BRISK_LOW)
+	movl $1, %eax
+	jmp 8f
+7:
+	xorl %eax, %eax
+8:
+	movl $0, SELF(BRISK_FLUSHING)
+	popq %rdi
+	.cfi_adjust_cfa_offset -8
+	popq %rsi
+	.cfi_adjust_cfa_offset -8
+	popq %rcx
+	.cfi_adjust_cfa_offset -8
+	popq %rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbx
+	testl %eax, %eax
+	jne 1b
+9:
+	xorl %eax, %eax
+	ret
+	.cfi_endproc
+	.size brisk_catch_up, . - brisk_catch_up
 
 /*
  * Accesses inside one granule. rdi: the address; rsi: the site; rdx: what was in the cell; rcx: the
@@ -48,7 +180,7 @@ __atomsan_news_\kind\size:
 	/* Of 0 this is more than any segment. */
 	leaq -1(%rdx), %rax
 	cmpq %rcx, %rax
-	jae access_\kind\size
+	jae 8f
 	movq %rdx, %rax
 	xorq %rcx, %rax
 	cmpq $0xffff, %rax
@@ -119,6 +251,21 @@ __atomsan_news_\kind\size:
 	movq %rdx, (%rax)
 	jmp 4b
 	.endif
+8:
+	cmpq $BRISK_FRESH, %rcx
+	jne access_\kind\size
+	call brisk_catch_up
+	testq %rax, %rax
+	je access_\kind\size
+	/* It is the caller's register, to be kept. */
+	pushq %rcx
+	.cfi_adjust_cfa_offset 8
+	movq %rax, %rcx
+	movq (%r8), %rdx
+	call __atomsan_news_\kind\size
+	popq %rcx
+	.cfi_adjust_cfa_offset -8
+	ret
 	.cfi_endproc
 	.size __atomsan_news_\kind\size, . - __atomsan_news_\kind\size
 .endm
