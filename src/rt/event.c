@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#include "rt/brisk.h"
 #include "rt/event_inl.h"
 #include "rt/order.h"
 #include "rt/scheduler.h"
@@ -155,6 +156,23 @@ INLINE void write_usual_frames(struct atomsan_frame *top, struct atomsan_frame *
 	__atomsan_thread.low = top;
 }
 
+/* Frames that are due, as far as the usual way goes. False: another must be gone. */
+INLINE bool usual_frames(void)
+{
+	struct atomsan_frame *top = __atomsan_thread.top, *low = __atomsan_thread.low;
+
+	if (low == rt_self.written && top == rt_self.written)
+		return true;
+	if (unlikely(rt_self.flushing))
+		return false;
+	rt_self.flushing = 1;
+	__asm__ volatile("" ::: "memory");
+	write_usual_frames(top, low < rt_self.written ? low : rt_self.written);
+	__asm__ volatile("" ::: "memory");
+	rt_self.flushing = 0;
+	return rt_self.written == top;
+}
+
 bool event_catch_up(void) ATOMSAN_KEEPS_REGISTERS
 {
 	struct atomsan_frame *top = __atomsan_thread.top, *low = __atomsan_thread.low;
@@ -285,6 +303,49 @@ void rt_op(enum trace_op op, unsigned flags, const void *object,
 	   const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS
 {
 	write_op(op, flags, object, site, order_due(op, flags, object));
+}
+
+/*
+ * Of a lock, while a trace is written and nothing else is done (brisk.h). What is
+ * never so then is not asked for, and there are no registers to be kept.
+ */
+INLINE bool brisk_lock(enum trace_op op, unsigned flags, const void *lock, const struct atomsan_site *site)
+{
+	uint64_t place = (uint64_t)site - brisk_sites.bias, stamp = 0, *p;
+	struct order_keys *keys;
+	bool shared;
+
+	if (unlikely(place >= brisk_sites.length) || unlikely(rt_self.inside || !rt_recording) ||
+	    unlikely(rt_self.number == RT_NO_THREAD) || unlikely(!event_region_known((uint64_t)lock)) ||
+	    unlikely(!usual_frames()))
+		return false;
+	keys = order_keys_of(lock);
+	if (likely(!order_due_anyway()) && likely(!order_due_at(keys, op, flags)))
+		p = event_take(2);
+	else
+		p = event_take_stamped(2, &stamp);
+	if (unlikely(!p))
+		return true;
+	p[1] = stamp << TRACE_STAMP_SHIFT | rt_site_number(site);
+	event_store(p, event_word(TRACE_OP, op | flags << TRACE_OP_BITS, (uint64_t)lock & SHADOW_FOLD));
+	end_segment(stamp);
+	if (op != TRACE_OP_UNLOCK) {
+		rt_self.locks += op == TRACE_OP_LOCK;
+		return true;
+	}
+	shared = order_shared(op, flags, lock);
+	if (unlikely(shared))
+		order_raise(&keys->shared, order_key());
+	else
+		order_release(keys);
+	rt_self.locks -= !shared;
+	return true;
+}
+
+void rt_op_lock(enum trace_op op, unsigned flags, const void *lock, const struct atomsan_site *site)
+{
+	if (unlikely(!brisk_lock(op, flags, lock, site)))
+		rt_op(op, flags, lock, site);
 }
 
 void event_atomic(enum trace_op op, unsigned flags, const void *location, const struct atomsan_site *site,

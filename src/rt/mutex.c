@@ -51,7 +51,7 @@ void rt_mutex_locked(const pthread_mutex_t *mutex, unsigned flags, int error, co
 		rt_failed(TRACE_OP_LOCK_FAILED, flags, mutex, error, site);
 		return;
 	}
-	rt_op(TRACE_OP_LOCK, flags | recursive_flag(mutex), mutex, site);
+	rt_op_lock(TRACE_OP_LOCK, flags | recursive_flag(mutex), mutex, site);
 }
 
 bool rt_mutex_mine(const pthread_mutex_t *mutex)
@@ -78,7 +78,7 @@ bool rt_mutex_mine(const pthread_mutex_t *mutex)
 void rt_mutex_unlocking(const pthread_mutex_t *mutex, unsigned flags, const struct atomsan_site *site)
 {
 	if (!rt_on() || rt_mutex_mine(mutex))
-		rt_op(TRACE_OP_UNLOCK, flags | recursive_flag(mutex), mutex, site);
+		rt_op_lock(TRACE_OP_UNLOCK, flags | recursive_flag(mutex), mutex, site);
 }
 
 /* What the scheduler tries until it works. Who already holds a mutex that checks for it is told so. */

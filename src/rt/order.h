@@ -7,8 +7,9 @@
  * its own. Equal keys are of one thread, for stamps are unique and a thread's
  * first event has one.
  *
- * Keys are noted in a table by the object's address. They only ever grow, and
- * two objects that share an entry cost a stamp and never an order.
+ * Keys are noted in a table by the object's address. They only ever grow. An entry belongs to the
+ * object that came first, so that who lets go what he has alone notes his key with a mere
+ * store; others with the same place share one of a second table, which costs a stamp and never an order.
  *
  * A handler may have drawn a stamp behind the thread's back, between two steps
  * of the operation that it interrupted. So what is noted is the higher of both,
@@ -25,7 +26,7 @@
  * somebody tried in vain to get it. */
 struct order_keys {
 	uint64_t released, shared, failed;
-	uint64_t reserved;
+	const void *object; /* NULL: nobody's, or whoever's comes */
 };
 
 enum {
@@ -33,7 +34,7 @@ enum {
 	/* Segments without a stamp run out, and an operation draws one more cheaply than an access. */
 	ORDER_SUBS = SHADOW_SUBS - 16,
 };
-extern struct order_keys order_table[1 << ORDER_BITS];
+extern struct order_keys order_table[1 << ORDER_BITS], order_crowd[1 << ORDER_BITS];
 /* The highest key of a free that the cells do not tell of (block.c). */
 extern uint64_t order_freed;
 
@@ -43,15 +44,28 @@ void order_forget_atomics(void); /* atomic.c */
 /* Is the readers-writer lock, which the caller holds, held for reading (rwlock.c)? */
 bool order_held_shared(const void *lock) ATOMSAN_KEEPS_REGISTERS;
 
+INLINE uint64_t order_place_of(const void *object)
+{
+	return ((uint64_t)object >> 3) * 0x9e3779b97f4a7c15ull >> (64 - ORDER_BITS);
+}
+
 INLINE struct order_keys *order_keys_of(const void *object)
 {
-	return &order_table[((uint64_t)object >> 3) * 0x9e3779b97f4a7c15ull >> (64 - ORDER_BITS)];
+	struct order_keys *keys = &order_table[order_place_of(object)];
+	const void *nobody = NULL;
+
+	if (likely(keys->object == object) ||
+	    (!keys->object && __atomic_compare_exchange_n(&keys->object, &nobody, object, false,
+							  __ATOMIC_RELAXED, __ATOMIC_RELAXED)) ||
+	    nobody == object)
+		return keys;
+	return &order_crowd[order_place_of(object)];
 }
 
 /* They will be written to when the object is let go. */
 INLINE void order_fetch(const void *object)
 {
-	__asm__ volatile("prefetchw %0" : : "m"(*order_keys_of(object)));
+	__asm__ volatile("prefetchw %0" : : "m"(order_table[order_place_of(object)]));
 }
 
 /* Must an operation draw a stamp, whatever was noted? */
@@ -76,14 +90,20 @@ INLINE void order_raise(uint64_t *key, uint64_t to)
 		;
 }
 
-/* Does the operation need a stamp to stand behind what it comes after? */
-INLINE bool order_due(enum trace_op op, unsigned flags, const void *object)
+/* The object is about to be let go by who has it alone. */
+INLINE void order_release(struct order_keys *keys)
 {
-	const struct order_keys *keys = order_keys_of(object);
+	if (unlikely(!keys->object))
+		order_raise(&keys->released, order_key());
+	else if (keys->released < order_key())
+		__atomic_store_n(&keys->released, order_key(), __ATOMIC_RELAXED);
+}
+
+/* Does the operation need a stamp to stand behind what it comes after? */
+INLINE bool order_due_at(const struct order_keys *keys, enum trace_op op, unsigned flags)
+{
 	uint64_t own = rt_self.stamp;
 
-	if (order_due_anyway())
-		return true;
 	switch (op) {
 	case TRACE_OP_LOCK:
 		/* A dead thread noted nothing. */
@@ -96,6 +116,11 @@ INLINE bool order_due(enum trace_op op, unsigned flags, const void *object)
 	default:
 		return true;
 	}
+}
+
+INLINE bool order_due(enum trace_op op, unsigned flags, const void *object)
+{
+	return order_due_anyway() || order_due_at(order_keys_of(object), op, flags);
 }
 
 /* Does the operation let a lock go that others may have, too? */
@@ -112,13 +137,16 @@ INLINE void order_note(enum trace_op op, bool shared, const void *object, uint64
 	switch (op) {
 	case TRACE_OP_UNLOCK:
 		keys = order_keys_of(object);
-		order_raise(shared ? &keys->shared : &keys->released, order_key());
+		if (shared)
+			order_raise(&keys->shared, order_key());
+		else
+			order_release(keys);
 		break;
 	case TRACE_OP_LOCK_FAILED:
 		order_raise(&order_keys_of(object)->failed, order_key());
 		break;
 	case TRACE_OP_WAIT: /* and its mutex */
-		order_raise(&order_keys_of((const void *)value)->released, order_key());
+		order_release(order_keys_of((const void *)value));
 		break;
 	default:
 		break;

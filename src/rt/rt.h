@@ -183,6 +183,8 @@ static inline const struct atomsan_site *rt_take_site(void)
  */
 void rt_op(enum trace_op op, unsigned flags, const void *object,
 	   const struct atomsan_site *site) ATOMSAN_KEEPS_REGISTERS;
+/* The same of a lock that was got or is let go, from where no registers need to be kept. */
+void rt_op_lock(enum trace_op op, unsigned flags, const void *lock, const struct atomsan_site *site);
 void rt_op_value(enum trace_op op, unsigned flags, const void *object, uint64_t value,
 		 const struct atomsan_site *site);
 void rt_op_values(enum trace_op op, unsigned flags, const void *object, uint64_t value, uint64_t other,

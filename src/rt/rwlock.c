@@ -19,7 +19,7 @@ static void locked(enum trace_op op, unsigned flags, const void *lock, int error
 	if (error)
 		rt_failed(TRACE_OP_LOCK_FAILED, flags, lock, error, site);
 	else
-		rt_op(op, flags, lock, site);
+		rt_op_lock(op, flags, lock, site);
 }
 
 INTERPOSER int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes)
@@ -143,7 +143,7 @@ INTERPOSER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 	const struct atomsan_site *site = rt_take_site();
 	int error;
 
-	rt_op(TRACE_OP_UNLOCK, TRACE_LOCK_RW, lock, site);
+	rt_op_lock(TRACE_OP_UNLOCK, TRACE_LOCK_RW, lock, site);
 	error = REAL(pthread_rwlock_unlock)(lock);
 	rt_unlocked();
 	return error;

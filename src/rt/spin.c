@@ -14,7 +14,7 @@ static void locked(unsigned flags, pthread_spinlock_t *lock, int error, const st
 	if (error)
 		rt_failed(TRACE_OP_LOCK_FAILED, flags, (const void *)lock, error, site);
 	else
-		rt_op(TRACE_OP_LOCK, flags, (const void *)lock, site);
+		rt_op_lock(TRACE_OP_LOCK, flags, (const void *)lock, site);
 }
 
 INTERPOSER int pthread_spin_init(pthread_spinlock_t *lock, int shared)
@@ -72,7 +72,7 @@ INTERPOSER int pthread_spin_unlock(pthread_spinlock_t *lock)
 	const struct atomsan_site *site = rt_take_site();
 	int error;
 
-	rt_op(TRACE_OP_UNLOCK, TRACE_LOCK_SPIN, (const void *)lock, site);
+	rt_op_lock(TRACE_OP_UNLOCK, TRACE_LOCK_SPIN, (const void *)lock, site);
 	error = REAL(pthread_spin_unlock)(lock);
 	rt_unlocked();
 	return error;
