@@ -176,7 +176,7 @@ __atomsan_news_\kind\size:
 	jae access_\kind\size
 	movq THREAD(BRISK_LOW), %rax
 	cmpq SELF(BRISK_TOLD), %rax
-	jb access_\kind\size
+	jb 8f
 	/* Of 0 this is more than any segment. */
 	leaq -1(%rdx), %rax
 	cmpq %rcx, %rax
@@ -291,7 +291,7 @@ __atomsan_\kind\()_struct:
 	jae access_\kind\()_range
 	movq THREAD(BRISK_LOW), %rax
 	cmpq SELF(BRISK_TOLD), %rax
-	jb access_\kind\()_range
+	jb 7f
 	leaq -8(%rsi), %rdx
 1:
 	movq (%r8, %rdx), %rax
@@ -351,6 +351,26 @@ __atomsan_\kind\()_struct:
 7:
 	movq %r11, %rdx
 	addq brisk_sites(%rip), %rdx
+	cmpq $BRISK_FRESH, %rcx
+	jne access_\kind\()_range
+	pushq %rcx
+	.cfi_adjust_cfa_offset 8
+	pushq %rdx
+	.cfi_adjust_cfa_offset 8
+	call brisk_catch_up
+	popq %rdx
+	.cfi_adjust_cfa_offset -8
+	testq %rax, %rax
+	je 9f
+	movq %rax, %rcx
+	call __atomsan_\kind\()_struct
+	popq %rcx
+	.cfi_adjust_cfa_offset -8
+	ret
+9:
+	.cfi_adjust_cfa_offset 8
+	popq %rcx
+	.cfi_adjust_cfa_offset -8
 	jmp access_\kind\()_range
 8:
 	movq %r11, %rdx
