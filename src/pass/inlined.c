@@ -96,26 +96,6 @@ TWICE(2)
 TWICE(4)
 TWICE(8)
 
-/* Two granules: the cells lie side by side. */
-#define BOTH(cell, mask)                                                              \
-	__builtin_expect(((((cell)[0] ^ self.segment) | ((cell)[1] ^ self.segment)) & \
-			  (ATOMSAN_SEGMENT_MASK | (mask))) != 0,                      \
-			 0)
-INLINED void __atomsan_inl_read16(const void *p, const struct atomsan_site *site)
-{
-	const uint64_t *cell = CELL(p);
-
-	FETCH(p);
-	if (BOTH(cell, 0xffull * READS) && (!SHARED(cell[0]) || BOTH(READER(p), 0xffull * READS)))
-		__atomsan_read16(p, site);
-}
-
-INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *site)
-{
-	if (BOTH(CELL(p), 0xffull * WRITES))
-		__atomsan_write16(p, site);
-}
-
 /*
  * Structs that are copied, of so many granules if they lie like them, as most do.
  * Few things are copied with other threads around that only read: of these the
@@ -156,7 +136,25 @@ STRUCT(write, 48, 6, WRITES)
 STRUCT(write, 56, 7, WRITES)
 STRUCT(write, 64, 8, WRITES)
 
-/* Four granules that lie like them: a string of C++. */
+/* Two or four granules that lie like them: two pointers, a string of C++. */
+INLINED void __atomsan_inl_read16(const void *p, const struct atomsan_site *site)
+{
+	uint64_t *cell = (uint64_t *)CELL(p), segment;
+
+	FETCH(p);
+	segment = self.segment;
+	if (UNKNOWN(cell, 2, READS) && (!SHARED(cell[0]) || UNKNOWN(READER(p), 2, READS)))
+		__atomsan_read_struct(p, 16, site, segment, cell);
+}
+
+INLINED void __atomsan_inl_write16(const void *p, const struct atomsan_site *site)
+{
+	uint64_t *cell = (uint64_t *)CELL(p), segment = self.segment;
+
+	if (UNKNOWN(cell, 2, WRITES))
+		__atomsan_write_struct(p, 16, site, segment, cell);
+}
+
 INLINED void __atomsan_inl_read32(const void *p, const struct atomsan_site *site)
 {
 	uint64_t *cell = (uint64_t *)CELL(p), segment = self.segment;
