@@ -20,46 +20,89 @@
  * allocator has a function of that name, too. */
 #define usable REAL(malloc_usable_size)
 
-/* Is there somebody in its cells with a higher key? */
-static bool younger(uint64_t p, uint64_t end, uint64_t segment)
+/* What stands in a block's cells. */
+struct found {
+	bool younger; /* somebody with a higher key */
+	bool shared;
+};
+
+INLINE struct found find(uint64_t block, uint64_t end, uint64_t segment)
 {
-	for (; p < end; p += 8)
-		if (look(shadow_granule((void *)p), READS * 0xff | WRITES * 0xff, true, segment) & YOUNGER)
-			return true;
-	return false;
+	const uint64_t *cell = shadow_cell(shadow_granule((void *)block));
+	const uint64_t *past = cell + (end - block + 7) / 8;
+	struct found found = {false, false};
+	uint64_t highest = 0;
+
+	for (; cell < past; cell++) {
+		highest = *cell > highest ? *cell : highest;
+		found.shared |= shadow_is_shared(*cell);
+	}
+	found.younger = highest > segment;
+	if (likely(!found.shared))
+		return found;
+	for (; block < end && !found.younger; block += 8)
+		found.younger =
+			look(shadow_granule((void *)block), READS * 0xff | WRITES * 0xff, true, segment) &
+			YOUNGER;
+	return found;
 }
 
-static void take_over(uint64_t p, uint64_t end, uint64_t segment)
+static void take_over(uint64_t block, uint64_t end, uint64_t segment, bool shared)
 {
-	for (; p < end; p += 8) {
-		uint64_t granule = shadow_granule((void *)p);
+	uint64_t *cell = shadow_cell(shadow_granule((void *)block)), *past = cell + (end - block + 7) / 8;
 
-		/* Readers' cells are voided along with a shared one. */
-		if (unlikely(shadow_is_shared(*shadow_cell(granule)) || unmet_on))
-			remember(granule, 0, true, segment);
-		__atomic_store_n(shadow_cell(granule), segment & ATOMSAN_SEGMENT_MASK, __ATOMIC_RELAXED);
-	}
+	/* Readers' cells are voided along with a shared one. */
+	if (unlikely(shared || unmet_on))
+		for (; block < end; block += 8) {
+			uint64_t granule = shadow_granule((void *)block);
+
+			if (shadow_is_shared(*shadow_cell(granule)) || unmet_on)
+				remember(granule, 0, true, segment);
+		}
+	for (; cell < past; cell++)
+		__atomic_store_n(cell, segment & ATOMSAN_SEGMENT_MASK, __ATOMIC_RELAXED);
+}
+
+/* As event_write(), where there is neither a stamp nor a number that does not fit. False: the long way must
+ * be gone. */
+INLINE bool write_usual(const struct event *event)
+{
+	uint64_t words = 2 + event->has_value, *p;
+
+	if (unlikely(event->stamped || event->number >= TRACE_OP_SITE_MAX || event->number == TRACE_NO_SITE ||
+		     event->value >> TRACE_ADDRESS_BITS))
+		return false;
+	p = event_take(words);
+	if (unlikely(!p))
+		return true;
+	p[words - 1] = event->number;
+	event_store(p + words - 2, event_word(TRACE_OP, event->op, event->address & SHADOW_FOLD));
+	if (event->has_value)
+		event_store(p, event_word(TRACE_PREFIX, TRACE_PREFIX_VALUE, event->value));
+	return true;
 }
 
 /* `room` bytes are the block's, more than were asked for. */
 static void small(struct event *event, uint64_t room)
 {
-	uint64_t block = event->address, segment, stamp;
+	uint64_t block = event->address, segment, stamp = 0;
+	struct found found;
 
 	event_frames();
 	segment = event_current_segment();
-	event->stamped = !segment || order_due_anyway() ||
+	found = find(block, block + room, segment);
+	event->stamped = !segment || order_due_anyway() || found.younger ||
 			 (event->op == TRACE_OP_ALLOC &&
-			  __atomic_load_n(&order_freed, __ATOMIC_RELAXED) > rt_self.stamp) ||
-			 younger(block, block + room, segment);
-	stamp = event_write(event);
+			  __atomic_load_n(&order_freed, __ATOMIC_RELAXED) > rt_self.stamp);
+	if (!write_usual(event))
+		stamp = event_write(event);
 	if (stamp) {
 		event_new_floor(stamp);
 		segment = __atomsan_thread.segment = event_segment(stamp, 0);
 	} else if (event->stamped) {
 		return; /* recording has ended */
 	}
-	take_over(block, block + room, segment);
+	take_over(block, block + room, segment, found.shared);
 	__atomsan_thread.operations++;
 	/* A handler came in between and drew one. */
 	if (unlikely(order_key() > segment >> ATOMSAN_STAMP_SHIFT))
