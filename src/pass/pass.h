@@ -313,16 +313,26 @@ bool private_escapes(LLVMValueRef local);   /* its address may outlive or leave 
 bool private_captured(LLVMValueRef call, LLVMValueRef pointer); /* who is called may keep it */
 LLVMValueRef private_base(LLVMValueRef pointer);                /* without GEPs and casts */
 void private_forget(void);                                      /* uses changed */
-/* Allocations and parameters are looked at between these, as the module was at the first. */
+bool private_allocation(LLVMValueRef call); /* it gets memory that only the caller knows of */
+bool private_numbers(LLVMTypeRef type);     /* nothing in it may lead to something else */
+/* Allocations, parameters and what locals own are looked at between these, as the module was at the first. */
 void private_begin(LLVMModuleRef module);
 void private_end(void);
 
+/* ---- owned.c: memory that is owned by a local ---- */
+
+/* Tells of locals and allocations that no other thread can reach though pointers to them lie in others of
+ * these, and of the pointers to such that were loaded. Those that are known are not looked at for their own
+ * sake. */
+void owned_by_locals(LLVMValueRef function, bool (*known)(LLVMValueRef), void (*found)(LLVMValueRef));
+
 /* ---- distance.c: addresses that are made numbers ---- */
 
-/* An object, and all other pointers that may lead to it. */
+/* Objects, and all other pointers that may lead to them. */
 struct distance {
-	LLVMValueRef const *pointers;
-	unsigned count;
+	LLVMValueRef const *pointers; /* the objects first */
+	unsigned objects, count;
+	bool null; /* some pointers may be null as well, which is followed */
 };
 bool distance_is_number(LLVMValueRef instruction);   /* it makes one of a pointer */
 bool distance_only(const struct distance *distance); /* of none of those numbers an address gets away */

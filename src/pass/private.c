@@ -2,8 +2,9 @@
 /*
  * What no other thread can reach: locals whose address stays in the function,
  * thread-local variables, constants; memory that was allocated here and whose
- * address stays here, too; and what the parameters of a function point to that
- * is called in this module alone and given nothing else by all who call it.
+ * address stays here, too, be it in such a local (owned.c); and what the
+ * parameters of a function point to that is called in this module alone and
+ * given nothing else by all who call it.
  *
  * LLVM has found out which parameters a function keeps no copy of
  * ("captures(none)"), so a call need not be followed to see whether a pointer
@@ -81,16 +82,16 @@ static bool ways_add(struct ways *ways, LLVMValueRef value)
 }
 
 /* May nothing in it lead to something else? */
-static bool only_numbers(LLVMTypeRef type)
+bool private_numbers(LLVMTypeRef type)
 {
 	switch (LLVMGetTypeKind(type)) {
 	case LLVMStructTypeKind:
 		for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
-			if (!only_numbers(LLVMStructGetTypeAtIndex(type, i)))
+			if (!private_numbers(LLVMStructGetTypeAtIndex(type, i)))
 				return false;
 		return true;
 	case LLVMArrayTypeKind:
-		return only_numbers(LLVMGetElementType(type));
+		return private_numbers(LLVMGetElementType(type));
 	case LLVMIntegerTypeKind:
 	case LLVMFloatTypeKind:
 	case LLVMDoubleTypeKind:
@@ -156,61 +157,16 @@ static bool escapes(LLVMValueRef object)
 {
 	struct ways ways = {.values = {object}, .count = 1};
 
-	ways.numbers = LLVMIsAAllocaInst(object) && only_numbers(LLVMGetAllocatedType(object));
+	ways.numbers = LLVMIsAAllocaInst(object) && private_numbers(LLVMGetAllocatedType(object));
 	for (unsigned i = 0; i < ways.count; i++)
 		for (LLVMUseRef use = LLVMGetFirstUse(ways.values[i]); use; use = LLVMGetNextUse(use))
 			if (gets_away(LLVMGetUser(use), ways.values[i], &ways))
 				return true;
-	return !distance_only(&(struct distance){ways.values, ways.count});
+	return !distance_only(&(struct distance){.pointers = ways.values, .objects = 1, .count = ways.count});
 }
 
-/* Asked for every access of the same local: the last answers are kept. */
-static struct {
-	LLVMValueRef object;
-	bool escapes;
-	bool text; /* it is a string, and its text does not, either */
-} answers[256];
-
-void private_forget(void)
-{
-	memset(answers, 0, sizeof answers);
-}
-
-static size_t answer(LLVMValueRef object)
-{
-	size_t at = ((size_t)object >> 4) % 256;
-
-	if (answers[at].object != object) {
-		enum strings_fate fate = strings_is_local(object) ? strings_fate(object) : STRINGS_GETS_AWAY;
-
-		answers[at].object = object;
-		answers[at].escapes = fate == STRINGS_GETS_AWAY && escapes(object);
-		answers[at].text = fate == STRINGS_STAYS_WITH_TEXT;
-	}
-	return at;
-}
-
-bool private_escapes(LLVMValueRef object)
-{
-	return answers[answer(object)].escapes;
-}
-
-/* What a local string leads to: loaded from it, or given by one of its functions. */
-static bool is_private_text(LLVMValueRef value)
-{
-	LLVMValueRef callee = LLVMIsALoadInst(value) ? NULL : util_callee(value), string;
-	size_t length;
-
-	if (!LLVMIsALoadInst(value) && (!callee || !LLVMGetNumArgOperands(value) ||
-					!strings_gives_text(LLVMGetValueName2(callee, &length))))
-		return false;
-	string = LLVMGetOperand(value, 0);
-	return LLVMIsAAllocaInst(string) && answers[answer(string)].text;
-}
-
-/* ---- of a whole module ---- */
-
-/* Allocations and parameters that lead to what is private, in a hash table. */
+/* Allocations, parameters, locals that own memory and pointers into that, in a hash table: what they lead to
+ * is private. */
 static struct {
 	LLVMValueRef *slots;
 	size_t size, count; /* size is a power of two */
@@ -266,6 +222,52 @@ static void known_take_out(LLVMValueRef value)
 	}
 }
 
+/* Asked for every access of the same local: the last answers are kept. */
+static struct {
+	LLVMValueRef object;
+	bool escapes;
+	bool text; /* it is a string, and its text does not, either */
+} answers[256];
+
+void private_forget(void)
+{
+	memset(answers, 0, sizeof answers);
+}
+
+static size_t answer(LLVMValueRef object)
+{
+	size_t at = ((size_t)object >> 4) % 256;
+
+	if (answers[at].object != object) {
+		enum strings_fate fate = strings_is_local(object) ? strings_fate(object) : STRINGS_GETS_AWAY;
+
+		answers[at].object = object;
+		answers[at].escapes = fate == STRINGS_GETS_AWAY && !known_has(object) && escapes(object);
+		answers[at].text = fate == STRINGS_STAYS_WITH_TEXT;
+	}
+	return at;
+}
+
+bool private_escapes(LLVMValueRef object)
+{
+	return answers[answer(object)].escapes;
+}
+
+/* What a local string leads to: loaded from it, or given by one of its functions. */
+static bool is_private_text(LLVMValueRef value)
+{
+	LLVMValueRef callee = LLVMIsALoadInst(value) ? NULL : util_callee(value), string;
+	size_t length;
+
+	if (!LLVMIsALoadInst(value) && (!callee || !LLVMGetNumArgOperands(value) ||
+					!strings_gives_text(LLVMGetValueName2(callee, &length))))
+		return false;
+	string = LLVMGetOperand(value, 0);
+	return LLVMIsAAllocaInst(string) && answers[answer(string)].text;
+}
+
+/* ---- of a whole module ---- */
+
 /* Those that it may be one of are added; a pointer that walks is where it began, or further on. */
 static bool unreachable(LLVMValueRef base, struct ways *ways)
 {
@@ -280,7 +282,7 @@ static bool unreachable(LLVMValueRef base, struct ways *ways)
 	if (util_is_call(base))
 		return known_has(base) || is_private_text(base);
 	if (LLVMIsALoadInst(base))
-		return is_private_text(base);
+		return known_has(base) || is_private_text(base);
 	if (LLVMIsAConstantPointerNull(base) || LLVMIsUndef(base))
 		return true; /* leads nowhere */
 	if (LLVMIsASelectInst(base))
@@ -294,7 +296,7 @@ static bool unreachable(LLVMValueRef base, struct ways *ways)
 				return false;
 		return count != 0;
 	}
-	return false;
+	return known_has(base);
 }
 
 bool private_pointer(LLVMValueRef pointer)
@@ -311,7 +313,7 @@ bool private_pointer(LLVMValueRef pointer)
 }
 
 /* Fresh memory that only the caller knows of. */
-static bool is_allocation(LLVMValueRef call)
+bool private_allocation(LLVMValueRef call)
 {
 	static const char *const names[] = {
 		"malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "valloc",
@@ -403,8 +405,10 @@ void private_begin(LLVMModuleRef module)
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
 		for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
 			for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-				if (util_is_call(i) && is_allocation(i) && !escapes(i))
+				if (util_is_call(i) && private_allocation(i) && !escapes(i))
 					known_add(i);
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+		owned_by_locals(f, known_has, known_add);
 	private_forget();
 	parameters(module);
 	private_forget();
