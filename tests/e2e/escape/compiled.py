@@ -10,13 +10,15 @@ import tempfile
 atomsan, source = sys.argv[1:]
 compiler = "c++" if source.endswith(".cc") else "cc"
 name = re.escape(pathlib.Path(source).name)
-private, seen = set(), {}
+private, written, seen = set(), set(), {}
 for number, line in enumerate(pathlib.Path(source).read_text().splitlines(), 1):
     if "/* private */" in line:
         private.add(number)
-    found = re.search(r"/\* seen: (\w+) \*/", line)
+    found = re.search(r"/\* (seen|written): (\w+) \*/", line)
     if found:
-        seen[number] = found[1]
+        seen[number] = found[2]
+        if found[1] == "written":
+            written.add(number)
 assert len(private) > 4 and len(seen) > 4
 failed = False
 with tempfile.TemporaryDirectory() as folder:
@@ -30,7 +32,8 @@ with tempfile.TemporaryDirectory() as folder:
             print(f"{level}: {function} of the C++ library has a frame")
             failed = True
         for number in sorted(seen):
-            if number not in lines:
+            kinds = ("write", "update") if number in written else ("read", "write", "update")
+            if not any((number, kind) in places for kind in kinds):
                 print(f"{level}: line {number}, in {seen[number]}, is not in the trace")
                 failed = True
         # Without the optimiser nobody has looked which functions keep their parameters.
