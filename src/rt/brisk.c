@@ -4,15 +4,18 @@
 #include "rt/follow.h"
 #include "rt/scheduler.h"
 
-struct brisk_sites brisk_sites;
+struct brisk_sites brisk_sites, brisk_lock_sites;
 
 void brisk_begin(void)
 {
-	bool brisk =
-		rt_recording && !rt_live && !rt_watching && sched.mode == SCHED_OFF && rt_options.filter == 1;
+	bool brisk = rt_recording && !rt_watching && sched.mode == SCHED_OFF && rt_options.filter == 1;
 
-	brisk_sites.bias = rt_numbers.sites_bias;
-	brisk_sites.length = brisk ? rt_numbers.sites_limit * sizeof(struct atomsan_site) : 0;
+	if (!brisk)
+		return;
+	brisk_lock_sites.bias = rt_numbers.sites_bias;
+	brisk_lock_sites.length = rt_numbers.sites_limit * sizeof(struct atomsan_site);
+	if (!rt_live)
+		brisk_sites = brisk_lock_sites;
 }
 
 #define SAME(number, value) _Static_assert(number == value, "brisk.S knows it by this number")

@@ -53,10 +53,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The executable's sites, as long as hooks may go this way; none at other times. */
+/* The executable's sites, as long as hooks may go this way; none at other times. And the same for locks,
+ * which may also if a checker reads along. */
 extern struct brisk_sites {
 	uint64_t bias, length;
-} brisk_sites;
+} brisk_sites, brisk_lock_sites;
 /* What the process is watched for is settled. */
 void brisk_begin(void);
 

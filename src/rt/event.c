@@ -306,19 +306,25 @@ void rt_op(enum trace_op op, unsigned flags, const void *object,
 }
 
 /*
- * Of a lock, while a trace is written and nothing else is done (brisk.h). What is
- * never so then is not asked for, and there are no registers to be kept.
+ * Of a lock, while a trace is written or a checker reads along, and nothing else is
+ * done (brisk.h). What is never so then is not asked for, and there are no registers to be kept.
  */
 INLINE bool brisk_lock(enum trace_op op, unsigned flags, const void *lock, const struct atomsan_site *site)
 {
-	uint64_t place = (uint64_t)site - brisk_sites.bias, stamp = 0, *p;
+	uint64_t place = (uint64_t)site - brisk_lock_sites.bias, stamp = 0, *p;
 	struct order_keys *keys;
 	bool shared;
 
-	if (unlikely(place >= brisk_sites.length) || unlikely(rt_self.inside || !rt_recording) ||
-	    unlikely(rt_self.number == RT_NO_THREAD) || unlikely(!event_region_known((uint64_t)lock)) ||
-	    unlikely(!usual_frames()))
+	if (unlikely(place >= brisk_lock_sites.length) || unlikely(rt_self.inside || !rt_recording) ||
+	    unlikely(rt_self.number == RT_NO_THREAD) || unlikely(!event_region_known((uint64_t)lock)))
 		return false;
+	if (unlikely(unmet_on)) {
+		if (rt_self.unsure.count)
+			access_sure();
+		event_frames();
+	} else if (unlikely(!usual_frames())) {
+		return false;
+	}
 	keys = order_keys_of(lock);
 	if (likely(!order_due_anyway()) && likely(!order_due_at(keys, op, flags)))
 		p = event_take(2);
@@ -329,6 +335,7 @@ INLINE bool brisk_lock(enum trace_op op, unsigned flags, const void *lock, const
 	p[1] = stamp << TRACE_STAMP_SHIFT | rt_site_number(site);
 	event_store(p, event_word(TRACE_OP, op | flags << TRACE_OP_BITS, (uint64_t)lock & SHADOW_FOLD));
 	end_segment(stamp);
+	call_goes_on(op);
 	if (op != TRACE_OP_UNLOCK) {
 		rt_self.locks += op == TRACE_OP_LOCK;
 		return true;
