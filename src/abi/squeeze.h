@@ -111,6 +111,38 @@ SQUEEZE_INLINE uint8_t *squeeze_group(struct squeeze *s, const uint64_t *words, 
 	return to;
 }
 
+/*
+ * A whole group, with LZCNT. The bytes that words do not need are counted, in whole ones the zeros in front:
+ * what they would have taken at most is known beforehand, which leaves an instruction for each word less
+ * to do, and another for each digit.
+ */
+SQUEEZE_INLINE uint8_t *squeeze_whole_group(struct squeeze *s, const uint64_t *words, uint8_t *head)
+{
+	uint64_t spared = 0,
+		 at = SQUEEZE_DIGITS; /* less what was spared so far: below 0, but for what is added */
+	uint32_t path = s->path;
+
+#pragma GCC unroll 16
+	for (unsigned i = 0; i < SQUEEZE_GROUP; i++) {
+		uint64_t word = words[i], zeros;
+		uint64_t *guess = &s->guesses[path >> (32 - SQUEEZE_TABLE_BITS)];
+		uint64_t wrong = word ^ *guess;
+
+		*guess = word;
+		path = squeeze_path(path, word);
+		wrong = wrong >> SQUEEZE_TAG_BITS | wrong << (64 - SQUEEZE_TAG_BITS);
+		__asm__("lzcnt %1, %0" : "=r"(zeros) : "r"(wrong) : "cc");
+		zeros >>= 3;
+		*(squeeze_any64 *)(head + (at + (uint64_t)i * SQUEEZE_MOST)) = wrong;
+		at -= zeros;
+		spared = (spared << 4) + zeros;
+	}
+	/* A digit of 8 for each, less those: no digit borrows from another. */
+	*(squeeze_any64 *)head = 0x8888888888888888 - spared;
+	s->path = path;
+	return head + (at + (uint64_t)SQUEEZE_GROUP * SQUEEZE_MOST);
+}
+
 /* Squeezes `count` words to `to`, which has room for SQUEEZE_GROUP_ROOM bytes for each group that is begun,
  * with a table that is all zero. Returns how many bytes it took. */
 SQUEEZE_INLINE uint64_t squeeze(struct squeeze *s, const uint64_t *words, uint64_t count, uint8_t *to,
@@ -120,7 +152,8 @@ SQUEEZE_INLINE uint64_t squeeze(struct squeeze *s, const uint64_t *words, uint64
 	uint8_t *begin = to;
 
 	for (; end - words >= SQUEEZE_GROUP; words += SQUEEZE_GROUP)
-		to = squeeze_group(s, words, SQUEEZE_GROUP, to, lzcnt);
+		to = lzcnt ? squeeze_whole_group(s, words, to)
+			   : squeeze_group(s, words, SQUEEZE_GROUP, to, 0);
 	if (words < end)
 		to = squeeze_group(s, words, (uint64_t)(end - words), to, lzcnt);
 	return (uint64_t)(to - begin);
