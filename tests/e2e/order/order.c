@@ -6,7 +6,8 @@
  * threads apart: mutex (two cells at a time), try (the same with trylock), rwlock,
  * wait (condition variables: the mutex is let go by waiting), spin (home-made, of
  * an atomic flag), cas (no lock at all), relaxed (what is added comes from another
- * cell, by a relaxed load), publish (every cell has one writer, who stores).
+ * cell, by a relaxed load), publish (every cell has one writer, who stores). And crowd, as
+ * mutex, with locks of which the runtime keeps its notes in the same place.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -15,11 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELLS = 16, THREADS = 6, ROUNDS = 3000 };
+enum { CELLS = 16, THREADS = 6, ROUNDS = 3000, MANY = 60000 };
 #define FACTOR 6364136223846793005ull
 
 struct cell {
-	pthread_mutex_t lock;
+	pthread_mutex_t own, *lock;
 	pthread_rwlock_t gate;
 	pthread_cond_t idle;
 	int taken; /* under lock */
@@ -43,9 +44,9 @@ static void pause_step(void)
 static void lock(struct cell *cell, int try)
 {
 	if (!try)
-		pthread_mutex_lock(&cell->lock);
+		pthread_mutex_lock(cell->lock);
 	else
-		while (pthread_mutex_trylock(&cell->lock))
+		while (pthread_mutex_trylock(cell->lock))
 			sched_yield();
 }
 
@@ -58,9 +59,9 @@ static void both_step(struct cell *a, struct cell *b, uint64_t me, int try)
 		lock(second, try);
 	pause_step();
 	a->value = a->value * FACTOR + b->value + me;
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(a->lock);
 	if (second != first)
-		pthread_mutex_unlock(&b->lock);
+		pthread_mutex_unlock(b->lock);
 }
 
 static void mutex_step(struct cell *a, struct cell *b, uint64_t me)
@@ -88,17 +89,17 @@ static void rwlock_step(struct cell *a, struct cell *b, uint64_t me)
 
 static void wait_step(struct cell *a, struct cell *b, uint64_t me)
 {
-	pthread_mutex_lock(&a->lock);
+	pthread_mutex_lock(a->lock);
 	while (a->taken)
-		pthread_cond_wait(&a->idle, &a->lock);
+		pthread_cond_wait(&a->idle, a->lock);
 	a->taken = 1;
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(a->lock);
 	pause_step();
 	a->value = a->value * FACTOR + me;
-	pthread_mutex_lock(&a->lock);
+	pthread_mutex_lock(a->lock);
 	a->taken = 0;
 	pthread_cond_signal(&a->idle);
-	pthread_mutex_unlock(&a->lock);
+	pthread_mutex_unlock(a->lock);
 }
 
 static void spin_step(struct cell *a, struct cell *b, uint64_t me)
@@ -143,9 +144,9 @@ static step_fn *step_of(const char *name)
 	static const struct {
 		const char *name;
 		step_fn *step;
-	} steps[] = {{"mutex", mutex_step},     {"try", try_step},        {"rwlock", rwlock_step},
-		     {"wait", wait_step},       {"spin", spin_step},      {"cas", cas_step},
-		     {"relaxed", relaxed_step}, {"publish", publish_step}};
+	} steps[] = {{"mutex", mutex_step},   {"crowd", mutex_step},     {"try", try_step},
+		     {"rwlock", rwlock_step}, {"wait", wait_step},       {"spin", spin_step},
+		     {"cas", cas_step},       {"relaxed", relaxed_step}, {"publish", publish_step}};
 
 	for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++)
 		if (!strcmp(steps[i].name, name))
@@ -175,6 +176,25 @@ static void *work(void *argument)
 	return NULL;
 }
 
+/* As order_place_of() of src/rt/order.h. */
+static uint64_t place_of(const pthread_mutex_t *lock)
+{
+	return ((uint64_t)lock >> 3) * 0x9e3779b97f4a7c15ull >> 53;
+}
+
+/* Of so many locks there are some thirty for each place. */
+static void crowd(void)
+{
+	static pthread_mutex_t many[MANY];
+	int found = 0;
+
+	for (int i = 0; i < MANY && found < CELLS; i++)
+		if (place_of(&many[i]) == place_of(&many[0])) {
+			pthread_mutex_init(&many[i], NULL);
+			cells[found++].lock = &many[i];
+		}
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
@@ -182,10 +202,13 @@ int main(int argc, char **argv)
 	mode = argc > 1 ? argv[1] : "mutex";
 	pthread_barrier_init(&begin, NULL, THREADS);
 	for (int i = 0; i < CELLS; i++) {
-		pthread_mutex_init(&cells[i].lock, NULL);
+		cells[i].lock = &cells[i].own;
+		pthread_mutex_init(cells[i].lock, NULL);
 		pthread_rwlock_init(&cells[i].gate, NULL);
 		pthread_cond_init(&cells[i].idle, NULL);
 	}
+	if (!strcmp(mode, "crowd"))
+		crowd();
 	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, work, (void *)(i + 1));
 	for (int i = 0; i < THREADS; i++)

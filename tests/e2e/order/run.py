@@ -72,7 +72,7 @@ def replay(events, plain, shared, mode):
         if kind == "read" and address in plain:
             reads.setdefault(thread, []).append((address, value[address]))
         elif kind in ("write", "update") and address in plain:
-            if mode in ("mutex", "try"):
+            if mode in ("mutex", "crowd", "try"):
                 written[thread] = address
             else:
                 first = reads.pop(thread, [(address, 0)])[0]
