@@ -42,6 +42,8 @@ _Static_assert(ATOMSAN_SHADOW_MASK == (SHADOW_FOLD & ~7ull), "inlined code folds
 	 ~(SHADOW_PAGE - 1ull))
 enum { SHADOW_PAGE = 4096 };
 _Static_assert(SHADOW_SKEW % 64 == 0, "what shares a line shares one of cells");
+_Static_assert(SHADOW_SKEW % SHADOW_PAGE != 0 && SHADOW_SKEW / SHADOW_PAGE % 256 != 0,
+	       "else cells are where their data is, for a cache");
 
 #define SHADOW_SUB_MASK ((1ull << ATOMSAN_THREAD_SHIFT) - (1ull << ATOMSAN_SEGMENT_SHIFT))
 #define SHADOW_SHARED ATOMSAN_SHARED
